@@ -1,0 +1,1 @@
+"""Verdicts to report: slicing, redaction, folding, ranking, tokens. Pure."""

@@ -1,0 +1,1 @@
+"""One host: the wire codec, the bootstrap payload, the session, the transports."""

@@ -1,0 +1,56 @@
+"""Hosts, groups, inventory: already merged, no look-up magic later. Pattern selection lives in `load/patterns`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from checkrunner.model.sources import NOWHERE, Secret, SourceRef
+
+__all__ = ["EMPTY", "Group", "Host", "Inventory"]
+
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """One host as the inventory names it, its variables merged from all of its groups.
+
+    `vars` holds every variable as written (with the ``ansible_`` prefix where it was written so); the fields beside it
+    are the connection settings read out of them. `options` are the remaining connection settings by their name
+    without prefix (``ssh_common_args``, ``host_key_checking``, ...), for the transport to read.
+    """
+
+    name: str
+    address: str
+    transport: str = "ssh"
+    port: int | None = None
+    user: str | None = None
+    private_key_file: str | None = None
+    password: Secret | None = None
+    groups: tuple[str, ...] = ()
+    vars: Mapping[str, Any] = field(default=EMPTY)
+    options: Mapping[str, Any] = field(default=EMPTY)
+    source: SourceRef = NOWHERE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A group: `hosts` are its direct members in file order, `children` its direct sub-groups."""
+
+    name: str
+    hosts: tuple[str, ...] = ()
+    children: tuple[str, ...] = ()
+    vars: Mapping[str, Any] = field(default=EMPTY)
+    source: SourceRef = NOWHERE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inventory:
+    """All hosts in inventory order, and all groups; ``all`` and ``ungrouped`` are always among the groups."""
+
+    hosts: Mapping[str, Host]
+    groups: Mapping[str, Group]
+    sources: tuple[str, ...] = ()

@@ -1,0 +1,152 @@
+"""The findings report: its size follows the number of different findings, not the number of hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from checkrunner.model.results import (
+    CaptureState,
+    Execution,
+    HostState,
+    Reason,
+    Severity,
+    Slice,
+    VerdictState,
+)
+
+__all__ = [
+    "REPORT_SCHEMA",
+    "Budget",
+    "Finding",
+    "Incomplete",
+    "NumberRange",
+    "Omission",
+    "Report",
+    "RunInfo",
+    "Totals",
+]
+
+REPORT_SCHEMA = "checkrunner/report/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunInfo:
+    """The run as a whole. `complete` is false when any planned check could not be looked at; `ended` is ``normal``,
+    ``deadline``, ``interrupted`` or ``error`` (then `error` is the message)."""
+
+    id: str
+    version: str
+    playbook: str
+    playbook_digest: str
+    inventory: tuple[str, ...]
+    limit: str | None
+    started_at: datetime
+    elapsed_s: float
+    ended: str
+    complete: bool
+    exit_code: int
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Counts on all axes. They add up:
+
+    - hosts = sum(host)
+    - planned = done + skipped + not_run = sum(verdict) = sum(execution); a skipped check's execution is not_run
+    - done = sum(capture): a check's capture is the worse of its two streams
+    """
+
+    hosts: int
+    planned: int
+    done: int
+    skipped: int
+    not_run: int
+    verdict: Mapping[VerdictState, int]
+    execution: Mapping[Execution, int]
+    host: Mapping[HostState, int]
+    capture: Mapping[CaptureState, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberRange:
+    """A number over the hosts of a finding; `max_host` is the host that shows the largest."""
+
+    minimum: float
+    median: float
+    maximum: float
+    max_host: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Equal verdicts of one check, folded over hosts.
+
+    `id` is a digest of check, verdict and evidence: equal findings of two runs have equal ids. `hosts` is the folded
+    text (``web[01-03]``), `names` the hosts one by one. `result` holds metadata shared by all of them: a value where
+    they agree, a NumberRange where they do not.
+    """
+
+    id: str
+    check: str
+    name: str
+    play: str
+    severity: Severity
+    verdict: VerdictState
+    execution: Execution
+    hosts: str
+    names: tuple[str, ...]
+    reasons: tuple[Reason, ...] = ()
+    result: Mapping[str, object] = field(default_factory=dict)
+    slices: tuple[Slice, ...] = ()
+    notes: tuple[str, ...] = ()
+    why: str = ""
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incomplete:
+    """Hosts that could not be looked at (or not to the end), folded by state and reason."""
+
+    hosts: str
+    names: tuple[str, ...]
+    state: HostState
+    phase: str
+    reason: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Omission:
+    """Something that a limit left out: nothing leaves a report silently. `where` names the finding or host."""
+
+    what: str
+    count: int
+    why: str
+    where: str = ""
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """`limit` None means that none was set; `used` is the size of the JSON report as `counter` counts it."""
+
+    limit: int | None
+    used: int
+    counter: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The product of a run. Findings are ranked: the first is the most important."""
+
+    run: RunInfo
+    totals: Totals
+    findings: tuple[Finding, ...] = ()
+    incomplete: tuple[Incomplete, ...] = ()
+    warnings: tuple[str, ...] = ()
+    omissions: tuple[Omission, ...] = ()
+    budget: Budget = Budget(limit=None, used=0, counter="none")
+    schema: str = REPORT_SCHEMA

@@ -1,0 +1,298 @@
+"""What came of a command: the four outcome axes, metadata, probes, slices, verdicts. Never a command's whole text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+
+__all__ = [
+    "CaptureState",
+    "Execution",
+    "HostState",
+    "Output",
+    "Probe",
+    "ProbeKind",
+    "ProbeResult",
+    "Reason",
+    "Result",
+    "Severity",
+    "Slice",
+    "SliceLine",
+    "SliceMode",
+    "SliceQuery",
+    "Stream",
+    "Verdict",
+    "VerdictState",
+    "evidence_id",
+    "is_evidence_id",
+]
+
+
+class VerdictState(StrEnum):
+    """What the check says of the host. `unknown` is "could not look": neither fine nor trouble."""
+
+    OK = "ok"
+    WARN = "warn"
+    CRIT = "crit"
+    UNKNOWN = "unknown"
+    SKIPPED = "skipped"
+
+
+class Execution(StrEnum):
+    """How the command ended."""
+
+    DONE = "done"
+    TIMED_OUT = "timed_out"
+    KILLED = "killed"
+    STUCK = "stuck"
+    WAITING_INPUT = "waiting_input"
+    LOST = "lost"
+    NOT_RUN = "not_run"
+
+
+class HostState(StrEnum):
+    """How far we got with the host."""
+
+    REACHED = "reached"
+    UNREACHABLE = "unreachable"
+    THROTTLED = "throttled"
+    AUTH_FAILED = "auth_failed"
+    HOST_KEY_MISMATCH = "host_key_mismatch"
+    NO_SHELL = "no_shell"
+    LOST = "lost"
+
+
+class CaptureState(StrEnum):
+    """Whether the output on the host is all that the command wrote."""
+
+    COMPLETE = "complete"
+    TRUNCATED = "truncated"
+    FAILED = "failed"
+
+
+class Severity(StrEnum):
+    """How much an unmet expectation matters: crit, warn, or noted only."""
+
+    CRITICAL = "critical"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Stream(StrEnum):
+    """One of a command's two outputs."""
+
+    STDOUT = "stdout"
+    STDERR = "stderr"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """Metadata of one captured stream.
+
+    `lines` counts newlines, plus one for a last line without one; `bytes` is what the command wrote as far as it was
+    read, `captured_bytes` what of it lies on the host (less when truncated); `invalid_utf8_bytes` counts bytes that no
+    UTF-8 text has; `binary` means that a NUL byte was seen; `digest` is the SHA-256 (hex) of the captured bytes.
+    """
+
+    lines: int = 0
+    bytes: int = 0
+    captured_bytes: int = 0
+    longest_line_bytes: int = 0
+    ends_with_newline: bool = True
+    binary: bool = False
+    invalid_utf8_bytes: int = 0
+    digest: str = ""
+    state: CaptureState = CaptureState.COMPLETE
+
+
+class ProbeKind(StrEnum):
+    """A question that the host answers about a stream, so that its text need not travel."""
+
+    CONTAINS = "contains"
+    """How many lines hold the text, which is the first (a text with newlines: the line where it starts)."""
+    MATCHES = "matches"
+    """How many lines the regular expression is found in (`re.search`, line by line), which is the first."""
+    EQUALS = "equals"
+    """1 when the stream is the text, a final newline on either side not counting; else 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """One question; `name` is unique within its step and comes back with the answer."""
+
+    name: str
+    kind: ProbeKind
+    stream: Stream
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeResult:
+    """`count` as the probe's kind defines it; `first_line` is 1-based, 0 when there is none; `error` when not answered."""
+
+    name: str
+    count: int = 0
+    first_line: int = 0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Metadata of one command. Exactly one of `rc` and `signal` is set when it ran to an end of its own.
+
+    | field | description |
+    |---|---|
+    | seq | number of the command within the host's agent |
+    | session | the named session it ran in |
+    | rc | exit status 0-255; None when it was ended from outside or never ran |
+    | signal | number of the signal that ended the shell under it; None else |
+    | execution | how it ended |
+    | elapsed_s, cpu_s | wall and user+system seconds; `cpu_s` of the session's shell and its waited-for children |
+    | cwd | the session's working directory afterwards |
+    | started_at | the host's own clock, UTC |
+    | leftover_pids | processes that the command left running |
+    | notes | what happened to the session: ``shell_exited``, ``shell_replaced``, ``wrapper_restored``, ``capped``... |
+    | missing | tools or paths named by `requires` that the host lacks; the command was not run |
+    | state | last observation of the command's processes (why it did not end); empty when it ended by itself |
+    """
+
+    seq: int
+    session: str
+    execution: Execution
+    rc: int | None = None
+    signal: int | None = None
+    elapsed_s: float = 0.0
+    cpu_s: float = 0.0
+    cwd: str = ""
+    started_at: datetime | None = None
+    stdout: Output = Output()
+    stderr: Output = Output()
+    probes: Mapping[str, ProbeResult] = field(default=MappingProxyType({}))
+    leftover_pids: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    state: str = ""
+
+    def output(self, stream: Stream) -> Output:
+        """The metadata of one of the two streams."""
+        return self.stdout if stream is Stream.STDOUT else self.stderr
+
+
+class SliceMode(StrEnum):
+    """Which part of a stream is asked for."""
+
+    HEAD = "head"
+    TAIL = "tail"
+    LINES = "lines"
+    BYTES = "bytes"
+    MATCH = "match"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceQuery:
+    """A part of a stream. Lines are 1-based and inclusive; every query is capped in lines, in bytes, and in bytes
+    of one line (`line_bytes`; a longer line is cut, and says by how much).
+
+    | mode | reads |
+    |---|---|
+    | head, tail | the first or last `max_lines` lines |
+    | lines | `first`..`last` |
+    | bytes | `first` (0-based offset) .. `last` (exclusive), raw |
+    | match | lines that `pattern` (`re.search`) is found in, with `before`/`after` lines around, first `max_lines` |
+    """
+
+    mode: SliceMode
+    stream: Stream = Stream.STDOUT
+    first: int = 0
+    last: int = 0
+    pattern: str = ""
+    before: int = 0
+    after: int = 0
+    max_lines: int = 20
+    max_bytes: int = 4096
+    line_bytes: int = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceLine:
+    """One line of the text view: decoded with replacement, CR applied, control sequences stripped, no newline.
+
+    `cut_bytes` is how much of an over-long line was left out of its middle or end.
+    """
+
+    number: int
+    text: str
+    cut_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """A part of an output that is worth showing, and the ids under which it may be cited.
+
+    `more_lines` counts the lines that the query selects beyond its caps; `evidence` has the form
+    ``host/check/stdout:12-14`` (several ranges joined by commas).
+    """
+
+    stream: Stream
+    query: SliceQuery
+    lines: tuple[SliceLine, ...]
+    total_lines: int
+    more_lines: int = 0
+    why: str = ""
+    evidence: str = ""
+
+    @property
+    def text(self) -> str:
+        """The lines joined by newlines; gaps between ranges are not marked."""
+        return "\n".join(line.text for line in self.lines)
+
+    @property
+    def ranges(self) -> str:
+        """Line numbers folded: ``3-5,9``."""
+        out: list[str] = []
+        start = prev = 0
+        for number in [*(line.number for line in self.lines), 0]:
+            if prev and number == prev + 1:
+                prev = number
+                continue
+            if prev:
+                out.append(str(start) if start == prev else f"{start}-{prev}")
+            start = prev = number
+        return ",".join(out)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why a verdict is what it is. `expected` and `actual` are short texts; `message` is a whole sentence part."""
+
+    subject: str
+    expected: str
+    actual: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The verdict of one check on one host. `noted` marks an unmet expectation of severity info (the state is ok)."""
+
+    state: VerdictState
+    reasons: tuple[Reason, ...] = ()
+    noted: bool = False
+
+
+_RANGES = r"\d+(-\d+)?(,\d+(-\d+)?)*"
+_EVIDENCE = re.compile(rf"(?P<host>[^/]+)/(?P<check>[^/]+)/(?P<stream>stdout|stderr):(?P<ranges>{_RANGES})")
+
+
+def evidence_id(host: str, check_id: str, stream: Stream, ranges: str) -> str:
+    """``host/check/stdout:12-14``: the form in which evidence is cited everywhere."""
+    return f"{host}/{check_id}/{stream}:{ranges}"
+
+
+def is_evidence_id(text: str) -> bool:
+    """Whether `text` has the form of an evidence id."""
+    return _EVIDENCE.fullmatch(text) is not None

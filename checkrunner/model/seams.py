@@ -1,0 +1,228 @@
+"""The seams: Protocols whose docstrings are the contract. An implementer need not import us.
+
+`checkrunner.testing` holds a conformance check and an in-memory twin for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, TextIO
+
+from checkrunner.model.inventory import Host
+from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck, Skip, Step
+from checkrunner.model.report import Report
+from checkrunner.model.results import Probe, ProbeResult, Reason, Result, Slice, SliceQuery, Stream, Verdict
+
+__all__ = [
+    "Channel",
+    "Expectations",
+    "Expression",
+    "Observer",
+    "Redactor",
+    "Renderer",
+    "Script",
+    "Selector",
+    "Session",
+    "TokenCounter",
+    "Transport",
+]
+
+
+class Channel(Protocol):
+    """A byte stream to a program running on the host. Three endings are kept apart: closed by us, ended by the peer
+    (`receive` returns b""), broken (`receive` or `send` raises)."""
+
+    async def send(self, data: bytes) -> None:
+        """Send all of `data`, waiting while the peer does not read.
+
+        Raises SessionLostError when the peer is gone or the link broke. A cancelled send may have sent a part.
+        """
+        ...
+
+    async def receive(self) -> bytes:
+        """The next bytes, at most 256 KiB; b"" once the peer has ended its output. One reader at a time.
+
+        Raises SessionLostError when the link broke. Cancelling loses no bytes.
+        """
+        ...
+
+    def stderr_tail(self) -> bytes:
+        """The last bytes (at most 4 KiB) that the program wrote to its standard error: for error messages only."""
+        ...
+
+    async def aclose(self) -> None:
+        """End the program's input and the channel; idempotent, never raises, returns within about a second.
+
+        The program on the host sees the end of its input; whatever it started is its own duty to end.
+        """
+        ...
+
+
+class Transport(Protocol):
+    """How a host is reached. One object serves a whole run; it may keep what hosts share (keys, jump connections)."""
+
+    name: str
+
+    async def open(self, host: Host, command: str, *, timeout_s: float) -> Channel:
+        """Connect, start `command` (a line for the account's login shell, whichever shell that is) and return its
+        byte stream. A second `open` for a host whose connection stands uses that connection.
+
+        Raises only members of the ConnectError family (foreign errors are mapped, `raise ... from`). A cancelled or
+        failed open leaves no process and no connection behind.
+        """
+        ...
+
+    def warnings(self, host: Host) -> Sequence[str]:
+        """What the host's settings ask for that this transport does not do, one sentence each. Connects nothing."""
+        ...
+
+    async def aclose(self) -> None:
+        """Drop every connection; idempotent, never raises."""
+        ...
+
+
+class Session(Protocol):
+    """The remote side of one host: named shell sessions, captures, slices. Any number of calls may be in flight;
+    answers may come in any order; commands of one named session run in the order of the calls."""
+
+    agent: str
+    """What is at the other end, for people: ``python 3.11.2, bash 5.2.15, uid 0``."""
+
+    notes: Sequence[str]
+    """What was odd about the start (a login shell's noise, a fallback directory); may grow during the run."""
+
+    async def run(self, step: Step) -> tuple[Result, Sequence[Slice | None]]:
+        """Run a step; the slices answer `step.early`, one each, None where the capture does not hold it.
+
+        Raises SessionLostError when the link ends before the answer (all calls in flight get the same cause), and
+        AgentError when the remote side refuses the request. A command that fails, times out or loses its shell is a
+        Result, not an error. Cancelling the call does not end the command on the host; `cancel` does.
+        """
+        ...
+
+    async def fetch(self, host: str, check_id: str, result: Result, query: SliceQuery) -> Slice:
+        """Read a part of a finished command's output.
+
+        Cost: one round trip; the host reads only what the query needs. Raises SessionLostError, AgentError.
+        """
+        ...
+
+    async def cancel(self) -> None:
+        """End every command that is running and refuse what is queued; returns when the host has said so."""
+        ...
+
+    async def aclose(self) -> None:
+        """End the remote side: it ends its processes and removes its directory. Idempotent, never raises."""
+        ...
+
+
+class Expression(Protocol):
+    """Evaluates an expression such as ``rc == 0 and stdout_lines < max_lines`` over names."""
+
+    def __call__(self, text: str, names: Mapping[str, object]) -> object:
+        """The value. Raises TemplateError for syntax, unknown names and failing filters."""
+        ...
+
+
+class Script(Protocol):
+    """What one host is to do: the joint of plan and judge that the engine drives. Pure: no I/O, no clock."""
+
+    host: Host
+    checks: Sequence[PlannedCheck]
+    """In play order. The engine sends them in this order, each named session its own, waiting only for `needs`."""
+
+    def resolve(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Step | Skip:
+        """Render the check. `outcomes` holds at least those of `planned.needs`, by key.
+
+        Called once per check. Raises TemplateError: the engine makes the outcome `unknown` with that reason.
+        """
+        ...
+
+    def judge(self, step: Step, result: Result, outcomes: Mapping[str, CheckOutcome]) -> Verdict:
+        """The verdict on a result. Total: trouble in an expression is an `unknown` verdict, not an exception."""
+        ...
+
+    def ask(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
+        """The slices to fetch after the verdict (those not already in `step.early`). May be empty."""
+        ...
+
+
+class Expectations(Protocol):
+    """One kind of expectation (the rows of `judge.expectations.EXPECTATIONS`)."""
+
+    def probes(self, name: str, stream: Stream, value: str) -> Sequence[Probe]:
+        """The questions the host must answer for it; empty when metadata is enough."""
+        ...
+
+    def judge(self, value: object, result: Result, probes: Mapping[str, ProbeResult]) -> Reason | None:
+        """None when met. Pure."""
+        ...
+
+
+class Observer(Protocol):
+    """Watches a run. Methods are called on the event loop: they may not block and may not raise."""
+
+    def run_started(self, hosts: int, checks: int) -> None:
+        """Once, before anything connects. `checks` counts (host, check) pairs."""
+        ...
+
+    def host_connecting(self, host: str) -> None:
+        """A connection attempt starts (after waiting for its turn)."""
+        ...
+
+    def host_connected(self, host: str, agent: str) -> None:
+        """The remote side said hello."""
+        ...
+
+    def check_started(self, host: str, planned: PlannedCheck) -> None:
+        """The check was sent to the host."""
+        ...
+
+    def check_finished(self, outcome: CheckOutcome) -> None:
+        """Exactly once per planned check, whatever became of it."""
+        ...
+
+    def host_finished(self, outcome: HostOutcome) -> None:
+        """Exactly once per host, after all of its checks."""
+        ...
+
+    def run_finished(self) -> None:
+        """Once, at the end, also after an interrupt."""
+        ...
+
+
+class Selector(Protocol):
+    """Chooses slices for a result that is not ok and declares none."""
+
+    def ask(self, result: Result, verdict: Verdict, got: Sequence[Slice]) -> Sequence[SliceQuery]:
+        """Pure; empty = done; called at most three times with what came so far."""
+        ...
+
+
+class Redactor(Protocol):
+    """Removes secrets from text before it leaves the run."""
+
+    def redact(self, text: str) -> str:
+        """Idempotent; never lengthens a line without bound; keeps the number of lines."""
+        ...
+
+
+class Renderer(Protocol):
+    """A report format."""
+
+    name: str
+    suffix: str
+
+    def render(self, report: Report, out: TextIO) -> None:
+        """Write the report: a pure function of it, without exit code, clock or global colour setting."""
+        ...
+
+
+class TokenCounter(Protocol):
+    """Estimates how many tokens of a model's context a text takes."""
+
+    name: str
+
+    def count(self, text: str) -> int:
+        """At least 1 for a non-empty text; monotone under concatenation up to 1 token a joint."""
+        ...

@@ -1,0 +1,1 @@
+"""Model to per-host plan: templates, conditions, what depends on what. Pure."""

@@ -1,0 +1,1 @@
+"""Report to terminal and JSON, and the live view of a run."""

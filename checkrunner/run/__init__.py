@@ -1,0 +1,1 @@
+"""Many hosts: the engine and its limits."""
