@@ -17,6 +17,8 @@ __all__ = [
     "Probe",
     "ProbeKind",
     "ProbeResult",
+    "RawLine",
+    "RawSlice",
     "Reason",
     "Result",
     "Severity",
@@ -215,6 +217,25 @@ class SliceQuery:
     max_lines: int = 20
     max_bytes: int = 4096
     line_bytes: int = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawLine:
+    """One line as the host sent it, without its newline; `cut_bytes` of its end were left out there."""
+
+    number: int
+    data: bytes
+    cut_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawSlice:
+    """The host's answer to a query: bytes, before they are made a text that may be shown (see `Script.show`)."""
+
+    query: SliceQuery
+    lines: tuple[RawLine, ...]
+    total_lines: int
+    more_lines: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

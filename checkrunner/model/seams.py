@@ -11,7 +11,7 @@ from typing import Protocol, TextIO
 from checkrunner.model.inventory import Host
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck, Skip, Step
 from checkrunner.model.report import Report
-from checkrunner.model.results import Probe, ProbeResult, Reason, Result, Slice, SliceQuery, Stream, Verdict
+from checkrunner.model.results import Probe, ProbeResult, RawSlice, Reason, Result, Slice, SliceQuery, Stream, Verdict
 
 __all__ = [
     "Channel",
@@ -91,8 +91,8 @@ class Session(Protocol):
     notes: Sequence[str]
     """What was odd about the start (a login shell's noise, a fallback directory); may grow during the run."""
 
-    async def run(self, step: Step) -> tuple[Result, Sequence[Slice | None]]:
-        """Run a step; the slices answer `step.early`, one each, None where the capture does not hold it.
+    async def run(self, step: Step) -> tuple[Result, Sequence[RawSlice | None]]:
+        """Run a step; the slices answer `step.early`, one each, None where the host could not answer it.
 
         Raises SessionLostError when the link ends before the answer (all calls in flight get the same cause), and
         AgentError when the remote side refuses the request. A command that fails, times out or loses its shell is a
@@ -100,7 +100,7 @@ class Session(Protocol):
         """
         ...
 
-    async def fetch(self, host: str, check_id: str, result: Result, query: SliceQuery) -> Slice:
+    async def fetch(self, result: Result, query: SliceQuery) -> RawSlice:
         """Read a part of a finished command's output.
 
         Cost: one round trip; the host reads only what the query needs. Raises SessionLostError, AgentError.
@@ -144,6 +144,10 @@ class Script(Protocol):
 
     def ask(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
         """The slices to fetch after the verdict (those not already in `step.early`). May be empty."""
+        ...
+
+    def show(self, step: Step, raw: RawSlice) -> Slice:
+        """Make a slice of what the host sent: text view, redaction, evidence id. Nothing else turns output to text."""
         ...
 
 

@@ -1,0 +1,59 @@
+"""Options of the parts, in groups: a constructor receives the group it needs and never sees the settings as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checkrunner.model.sources import Secret
+
+__all__ = ["LocalOptions", "RunOptions", "SessionOptions", "SshOptions"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SshOptions:
+    """What holds for every SSH host unless the inventory says otherwise.
+
+    `known_hosts` empty means the files of the SSH configuration (``~/.ssh/known_hosts``, ``/etc/ssh/ssh_known_hosts``).
+    `host_key_checking` is ``yes``, ``accept-new`` (an unknown key is taken and remembered) or ``no``. `config_files`
+    None means ``~/.ssh/config`` and ``/etc/ssh/ssh_config`` where they exist; an empty tuple means none.
+    `keepalive_s` * `keepalive_count` is how long a dead link can go unnoticed.
+    """
+
+    known_hosts: tuple[str, ...] = ()
+    host_key_checking: str = "yes"
+    config_files: tuple[str, ...] | None = None
+    user: str | None = None
+    private_key_file: str | None = None
+    password: Secret | None = None
+    agent_socket: str | None = None
+    common_args: str = ""
+    connect_timeout_s: float = 10.0
+    keepalive_s: float = 5.0
+    keepalive_count: int = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalOptions:
+    """The environment that local sessions start with; None means the process's own."""
+
+    env: tuple[tuple[str, str], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOptions:
+    """Limits of the remote side of one host, in bytes and counts."""
+
+    host_bytes: int = 256 << 20
+    max_sessions: int = 16
+    hello_timeout_s: float = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """Limits of a run. `deadline_s` None means none; `timeout_s` is a check's where neither it nor its play says one."""
+
+    forks: int = 100
+    deadline_s: float | None = None
+    timeout_s: float = 60.0
+    connect_timeout_s: float = 10.0
+    capture_bytes: int = 64 << 20
