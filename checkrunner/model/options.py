@@ -50,7 +50,7 @@ class SessionOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """Limits of a run. `deadline_s` None means none; `timeout_s` is a check's where neither it nor its play says one."""
+    """Limits of a run. `deadline_s` None means none; `timeout_s` is a check's where it and its play say nothing."""
 
     forks: int = 100
     deadline_s: float | None = None

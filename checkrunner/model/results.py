@@ -57,7 +57,7 @@ class Execution(StrEnum):
 
 
 class HostState(StrEnum):
-    """How far we got with the host."""
+    """How far we got with the host. `not_tried`: the run ended (interrupt, deadline) before the host's turn."""
 
     REACHED = "reached"
     UNREACHABLE = "unreachable"
@@ -66,6 +66,7 @@ class HostState(StrEnum):
     HOST_KEY_MISMATCH = "host_key_mismatch"
     NO_SHELL = "no_shell"
     LOST = "lost"
+    NOT_TRIED = "not_tried"
 
 
 class CaptureState(StrEnum):
@@ -134,7 +135,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
-    """`count` as the probe's kind defines it; `first_line` is 1-based, 0 when there is none; `error` when not answered."""
+    """`count` as the probe's kind defines it; `first_line` is 1-based, 0 for none; `error` when not answered."""
 
     name: str
     count: int = 0
