@@ -1,0 +1,291 @@
+"""Settings: flag > environment > checkrunner.toml > default, resolved once, each with its origin.
+
+The only reader of the process's environment. Below `app` nobody sees `Settings`: parts receive the option group they
+need (`model/options.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from checkrunner.model.errors import SettingsError, UnknownNameError
+from checkrunner.model.options import LocalOptions, RunOptions, SessionOptions, SshOptions
+from checkrunner.model.sources import Secret
+
+__all__ = ["SETTINGS", "Setting", "Settings", "parse_seconds", "resolve_settings"]
+
+_PREFIX = "CHECKRUNNER_"
+_UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One setting: its name (also its key in checkrunner.toml), reader of texts and values, default, help text."""
+
+    name: str
+    read: Callable[[object], object]
+    default: object
+    help: str
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that gives it."""
+        return _PREFIX + self.name.upper()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Resolved values by name, and where each came from: ``flag``, a variable's name, a file's path or ``default``."""
+
+    values: Mapping[str, object]
+    origins: Mapping[str, str]
+    agent_socket: str | None
+    color: bool | None
+    """True or False when a setting or NO_COLOR decides; None leaves it to the terminal."""
+
+    def _number(self, name: str) -> float:
+        value = self.values[name]
+        assert isinstance(value, int | float)
+        return value
+
+    def _text(self, name: str) -> str | None:
+        value = self.values[name]
+        return None if value is None else str(value)
+
+    def _texts(self, name: str) -> tuple[str, ...]:
+        value = self.values[name]
+        assert isinstance(value, tuple)
+        return value
+
+    @property
+    def inventory(self) -> tuple[str, ...]:
+        """Inventory sources; empty means localhost."""
+        return self._texts("inventory")
+
+    def run_options(self) -> RunOptions:
+        """The group for the engine and the plan."""
+        deadline = self._number("deadline")
+        return RunOptions(
+            forks=int(self._number("forks")),
+            deadline_s=deadline or None,
+            timeout_s=self._number("timeout"),
+            connect_timeout_s=self._number("connect_timeout"),
+            capture_bytes=int(self._number("capture_bytes")),
+        )
+
+    def session_options(self) -> SessionOptions:
+        """The group for the remote side."""
+        return SessionOptions(
+            host_bytes=int(self._number("host_bytes")),
+            max_sessions=int(self._number("max_sessions")),
+            hello_timeout_s=self._number("connect_timeout"),
+        )
+
+    def ssh_options(self, password: Secret | None = None) -> SshOptions:
+        """The group for the SSH transport; `password` is what a prompt gave."""
+        config = self._text("ssh_config")
+        return SshOptions(
+            known_hosts=self._texts("known_hosts"),
+            host_key_checking=str(self.values["host_key_checking"]),
+            config_files=None if config is None else (() if config == "none" else (config,)),
+            user=self._text("user"),
+            private_key_file=self._text("private_key"),
+            password=password,
+            agent_socket=self.agent_socket,
+            common_args=self._text("ssh_common_args") or "",
+            connect_timeout_s=self._number("connect_timeout"),
+            keepalive_s=self._number("keepalive"),
+        )
+
+    def local_options(self) -> LocalOptions:
+        """The group for the local transport."""
+        return LocalOptions()
+
+
+def parse_seconds(value: object) -> float:
+    """Seconds from a number or a text such as ``90``, ``30s``, ``5m``, ``1.5h``, ``200ms``.
+
+    Raises ValueError with a sentence part that says what is expected.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        seconds = float(value)
+    else:
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|)\s*", str(value))
+        if match is None:
+            raise ValueError("expected a time such as 30, 30s, 5m or 1h")
+        seconds = float(match[1]) * _UNITS[match[2]]
+    if seconds < 0 or seconds > 10 * 365 * 86400:
+        raise ValueError("expected a time between 0 and 10 years")
+    return seconds
+
+
+def _positive_seconds(value: object) -> float:
+    seconds = parse_seconds(value)
+    if seconds == 0:
+        raise ValueError("expected a time above 0")
+    return seconds
+
+
+def _size(value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        size = value
+    else:
+        match = re.fullmatch(r"\s*(\d+)\s*([kmg]?)(?:i?b)?\s*", str(value).lower())
+        if match is None:
+            raise ValueError("expected a size such as 1048576, 64M or 1GiB")
+        size = int(match[1]) * _SIZES[match[2]]
+    if size < 4096:
+        raise ValueError("expected at least 4096 bytes")
+    return size
+
+
+def _count(value: object) -> int:
+    try:
+        count = int(str(value))
+    except ValueError:
+        raise ValueError("expected a whole number") from None
+    if not 1 <= count <= 100_000:
+        raise ValueError("expected a number from 1 to 100000")
+    return count
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("expected a text")  # noqa: TRY004 - one error class for all readers
+    return value
+
+
+def _paths(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return tuple(part for part in value.split(os.pathsep) if part)
+    if isinstance(value, list | tuple) and all(isinstance(part, str) for part in value):
+        return tuple(value)
+    raise ValueError("expected a path or a list of paths")
+
+
+def _sources(value: object) -> tuple[str, ...]:
+    # An inventory source may hold commas and colons (host lists), so a text is one source.
+    return (value,) if isinstance(value, str) else _paths(value)
+
+
+def _choice(*choices: str) -> Callable[[object], str]:
+    def read(value: object) -> str:
+        text = {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value).lower()
+        text = {"true": "yes", "false": "no", "1": "yes", "0": "no"}.get(text, text) if "yes" in choices else text
+        if text not in choices:
+            raise ValueError(f"expected one of {', '.join(choices)}")
+        return text
+
+    return read
+
+
+SETTINGS: Mapping[str, Setting] = {
+    setting.name: setting
+    for setting in (
+        Setting(name="inventory", read=_sources, default=(), help="inventory sources (a list in checkrunner.toml)"),
+        Setting(name="forks", read=_count, default=100, help="hosts worked on at the same time"),
+        Setting(name="timeout", read=_positive_seconds, default=60.0, help="a check's time where it names none"),
+        Setting(name="connect_timeout", read=_positive_seconds, default=10.0, help="time for one host's connection"),
+        Setting(name="deadline", read=parse_seconds, default=0.0, help="time for the whole run; 0 means no limit"),
+        Setting(name="keepalive", read=_positive_seconds, default=5.0, help="seconds between keepalive questions"),
+        Setting(name="capture_bytes", read=_size, default=64 << 20, help="most bytes kept of each output stream"),
+        Setting(name="host_bytes", read=_size, default=256 << 20, help="most bytes of all captures on one host"),
+        Setting(name="max_sessions", read=_count, default=16, help="named sessions on one host"),
+        Setting(name="user", read=_text, default=None, help="login name where the inventory names none"),
+        Setting(name="private_key", read=_text, default=None, help="private key file for SSH"),
+        Setting(name="known_hosts", read=_paths, default=(), help="known_hosts files instead of OpenSSH's"),
+        Setting(
+            name="host_key_checking",
+            read=_choice("yes", "accept-new", "no"),
+            default="yes",
+            help="yes, accept-new (remember an unknown key) or no (dangerous)",
+        ),
+        Setting(name="ssh_config", read=_text, default=None, help="SSH client configuration file; none for none"),
+        Setting(name="ssh_common_args", read=_text, default=None, help="OpenSSH-style options for every host"),
+        Setting(name="color", read=_choice("auto", "always", "never"), default="auto", help="auto, always or never"),
+    )
+}
+"""Every setting by name. docs/settings.md holds the same table."""
+
+
+def resolve_settings(
+    flags: Mapping[str, object], *, environ: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> Settings:
+    """Resolve all settings. `flags` holds what the command line gave (None and empty lists mean "not given").
+
+    `environ` and `cwd` default to the process's own. Raises SettingsError for a value that cannot be, and
+    UnknownNameError for an unknown key in a file or an unknown CHECKRUNNER_ variable.
+    """
+    environ = os.environ if environ is None else environ
+    home = environ.get("HOME") or "~"
+    file_values, file_name = _read_file(environ, cwd or Path.cwd(), home)
+    values: dict[str, object] = {}
+    origins: dict[str, str] = {}
+    for name, setting in SETTINGS.items():
+        raw, origin = _pick(setting, flags, environ, file_values, file_name)
+        if origin == "default":
+            values[name] = setting.default
+        else:
+            try:
+                values[name] = setting.read(raw)
+            except ValueError as error:
+                raise SettingsError(name, raw, origin, str(error)) from None
+        origins[name] = origin
+    for variable in environ:
+        if variable.startswith(_PREFIX) and variable != f"{_PREFIX}CONFIG":
+            _known("environment variable", variable, [s.variable for s in SETTINGS.values()])
+    color = {"always": True, "never": False}.get(str(values["color"]))
+    if color is None and environ.get("NO_COLOR"):
+        color = False
+    return Settings(values=values, origins=origins, agent_socket=environ.get("SSH_AUTH_SOCK") or None, color=color)
+
+
+def _pick(
+    setting: Setting,
+    flags: Mapping[str, object],
+    environ: Mapping[str, str],
+    file_values: Mapping[str, object],
+    file_name: str,
+) -> tuple[object, str]:
+    flag = flags.get(setting.name)
+    if flag is not None and flag not in ([], ()):
+        return flag, "flag"
+    if environ.get(setting.variable):
+        return environ[setting.variable], setting.variable
+    if setting.name in file_values:
+        return file_values[setting.name], file_name
+    return setting.default, "default"
+
+
+def _read_file(environ: Mapping[str, str], cwd: Path, home: str) -> tuple[Mapping[str, object], str]:
+    """The first of $CHECKRUNNER_CONFIG, ./checkrunner.toml and ~/.config/checkrunner/checkrunner.toml that exists."""
+    named = environ.get(f"{_PREFIX}CONFIG")
+    candidates = [Path(named)] if named else [cwd / "checkrunner.toml"]
+    if not named:
+        config_home = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
+        candidates.append(Path(config_home) / "checkrunner" / "checkrunner.toml")
+    for path in candidates:
+        if not path.is_file():
+            if named:
+                raise SettingsError("config", named, f"{_PREFIX}CONFIG", "there is no such file")
+            continue
+        import tomllib
+
+        try:
+            values = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+            raise SettingsError("config", str(path), "file", f"it cannot be read: {error}") from None
+        for key in values:
+            _known(f"setting (in {path})", key, SETTINGS)
+        return values, str(path)
+    return {}, ""
+
+
+def _known(kind: str, name: str, known: Mapping[str, object] | list[str]) -> None:
+    if name not in known:
+        raise UnknownNameError(kind, name, known)
