@@ -9,9 +9,14 @@ from typing import Any
 
 from checkrunner.model.sources import NOWHERE, Secret, SourceRef
 
-__all__ = ["EMPTY", "Group", "Host", "Inventory"]
+__all__ = ["Group", "Host", "Inventory", "empty"]
 
-EMPTY: Mapping[str, Any] = MappingProxyType({})
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+def empty() -> Mapping[str, Any]:
+    """The one empty mapping that nobody can change: the default of mapping fields."""
+    return _EMPTY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +36,8 @@ class Host:
     private_key_file: str | None = None
     password: Secret | None = None
     groups: tuple[str, ...] = ()
-    vars: Mapping[str, Any] = field(default=EMPTY)
-    options: Mapping[str, Any] = field(default=EMPTY)
+    vars: Mapping[str, Any] = field(default_factory=empty)
+    options: Mapping[str, Any] = field(default_factory=empty)
     source: SourceRef = NOWHERE
 
 
@@ -43,7 +48,7 @@ class Group:
     name: str
     hosts: tuple[str, ...] = ()
     children: tuple[str, ...] = ()
-    vars: Mapping[str, Any] = field(default=EMPTY)
+    vars: Mapping[str, Any] = field(default_factory=empty)
     source: SourceRef = NOWHERE
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from checkrunner.model.errors import HostError
-from checkrunner.model.inventory import EMPTY, Host
+from checkrunner.model.inventory import Host, empty
 from checkrunner.model.playbook import DEFAULT_SESSION, Check
 from checkrunner.model.results import HostState, Probe, Result, Slice, SliceQuery, Verdict
 from checkrunner.model.sources import Secret
@@ -23,7 +23,7 @@ class Command:
 
     shell: str
     session: str = DEFAULT_SESSION
-    env: Mapping[str, str | Secret] = field(default=EMPTY)
+    env: Mapping[str, str | Secret] = field(default_factory=empty)
     cwd: str | None = None
     timeout_s: float = 60.0
     capture_bytes: int = 64 << 20

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from checkrunner.model.inventory import EMPTY
+from checkrunner.model.inventory import empty
 from checkrunner.model.results import Severity, SliceMode, Stream
 from checkrunner.model.sources import NOWHERE, Secret, SourceRef, Template
 
@@ -95,7 +95,7 @@ class Check:
     register: str | None = None
     requires: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    env: Mapping[str, Template | Secret] = field(default=EMPTY)
+    env: Mapping[str, Template | Secret] = field(default_factory=empty)
     cwd: Template | None = None
     timeout_s: float | None = None
     session: str = DEFAULT_SESSION
@@ -112,7 +112,7 @@ class Play:
     name: str
     hosts: str
     checks: tuple[Check, ...]
-    vars: Mapping[str, Any] = field(default=EMPTY)
+    vars: Mapping[str, Any] = field(default_factory=empty)
     tags: tuple[str, ...] = ()
     timeout_s: float | None = None
     become: Become = Become()

@@ -112,6 +112,9 @@ class Output:
     state: CaptureState = CaptureState.COMPLETE
 
 
+_NO_PROBES: Mapping[str, ProbeResult] = MappingProxyType({})
+
+
 class ProbeKind(StrEnum):
     """A question that the host answers about a stream, so that its text need not travel."""
 
@@ -174,7 +177,7 @@ class Result:
     started_at: datetime | None = None
     stdout: Output = Output()
     stderr: Output = Output()
-    probes: Mapping[str, ProbeResult] = field(default=MappingProxyType({}))
+    probes: Mapping[str, ProbeResult] = field(default_factory=lambda: _NO_PROBES)
     leftover_pids: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
