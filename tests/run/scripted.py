@@ -1,0 +1,149 @@
+"""A script and a session that do what a test says: the engine's two neighbours, by their seams."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from checkrunner.model.errors import SessionLostError, TemplateError
+from checkrunner.model.inventory import Host
+from checkrunner.model.plan import CheckOutcome, Command, HostOutcome, PlannedCheck, Skip, Step
+from checkrunner.model.playbook import Check
+from checkrunner.model.results import (
+    Execution,
+    RawLine,
+    RawSlice,
+    Result,
+    Slice,
+    SliceLine,
+    SliceMode,
+    SliceQuery,
+    Stream,
+    Verdict,
+    VerdictState,
+)
+from checkrunner.model.sources import Template
+
+Behaviour = Callable[[Step], Awaitable[Result]]
+
+
+def planned(key: str, *, needs: Sequence[str] = (), session: str = "main") -> PlannedCheck:
+    check = Check(id=key, name=key, run=Template(text=key), session=session)
+    return PlannedCheck(key=key, play="play", check=check, needs=frozenset(needs))
+
+
+def done(step: Step, rc: int = 0) -> Result:
+    return Result(seq=1, session=step.command.session, execution=Execution.DONE, rc=rc)
+
+
+@dataclass
+class FakeScript:
+    """Commands are the checks' ids; ids starting with ``skip`` are skipped, with ``bad`` fail to render."""
+
+    host: Host
+    checks: Sequence[PlannedCheck]
+    timeout_s: float = 60.0
+    seen: dict[str, set[str]] = field(default_factory=dict)
+
+    def resolve(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Step | Skip:
+        self.seen[planned.key] = set(outcomes)
+        if planned.key.startswith("skip"):
+            return Skip(planned=planned, reason="never")
+        if planned.key.startswith("bad"):
+            raise TemplateError("no such variable")
+        command = Command(shell=planned.key, session=planned.check.session, timeout_s=self.timeout_s)
+        return Step(planned=planned, command=command)
+
+    def judge(self, step: Step, result: Result, outcomes: Mapping[str, CheckOutcome]) -> Verdict:
+        if result.execution is not Execution.DONE:
+            return Verdict(state=VerdictState.UNKNOWN)
+        return Verdict(state=VerdictState.OK if result.rc == 0 else VerdictState.CRIT)
+
+    def ask(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
+        return [] if verdict.state is VerdictState.OK else [SliceQuery(mode=SliceMode.TAIL)]
+
+    def show(self, step: Step, raw: RawSlice) -> Slice:
+        lines = tuple(SliceLine(number=line.number, text=line.data.decode()) for line in raw.lines)
+        return Slice(stream=Stream.STDOUT, query=raw.query, lines=lines, total_lines=raw.total_lines)
+
+
+@dataclass
+class FakeSession:
+    """Answers each command by the behaviour of its id, or with rc 0 at once. One command at a time per session name."""
+
+    behaviours: Mapping[str, Behaviour] = field(default_factory=dict)
+    agent: str = "fake"
+    notes: Sequence[str] = ()
+    started: list[str] = field(default_factory=list)
+    fetched: list[int] = field(default_factory=list)
+    closed: bool = False
+    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+    lost: asyncio.Event = field(default_factory=asyncio.Event)
+    locks: dict[str, asyncio.Lock] = field(default_factory=dict)
+
+    async def run(self, step: Step) -> tuple[Result, Sequence[RawSlice | None]]:
+        name = step.planned.key
+        self.started.append(name)
+        async with self.locks.setdefault(step.command.session, asyncio.Lock()):
+            ends = [asyncio.ensure_future(event.wait()) for event in (self.cancelled, self.lost)]
+            behaviour = self.behaviours.get(name)
+            work = asyncio.ensure_future(behaviour(step) if behaviour else _at_once(step))
+            try:
+                await asyncio.wait([work, *ends], return_when=asyncio.FIRST_COMPLETED)
+                if self.lost.is_set():
+                    raise SessionLostError("the link ended")
+                if work.done():
+                    return work.result(), []
+                return Result(seq=1, session=step.command.session, execution=Execution.KILLED), []
+            finally:
+                for task in (work, *ends):
+                    task.cancel()
+
+    async def fetch(self, result: Result, query: SliceQuery) -> RawSlice:
+        if self.lost.is_set():
+            raise SessionLostError("the link ended")
+        self.fetched.append(result.seq)
+        return RawSlice(query=query, lines=(RawLine(number=1, data=b"evidence"),), total_lines=1)
+
+    async def cancel(self) -> None:
+        self.cancelled.set()
+
+    async def aclose(self) -> None:
+        self.closed = True
+        self.lost.set()
+
+
+async def _at_once(step: Step) -> Result:
+    return done(step)
+
+
+class Recorder:
+    """An observer that writes down what it was told."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, str]] = []
+
+    def run_started(self, hosts: int, checks: int) -> None:
+        self.events.append(("run_started", f"{hosts}/{checks}"))
+
+    def host_connecting(self, host: str) -> None:
+        self.events.append(("host_connecting", host))
+
+    def host_connected(self, host: str, agent: str) -> None:
+        self.events.append(("host_connected", host))
+
+    def check_started(self, host: str, planned: PlannedCheck) -> None:
+        self.events.append(("check_started", planned.key))
+
+    def check_finished(self, outcome: CheckOutcome) -> None:
+        self.events.append(("check_finished", outcome.planned.key))
+
+    def host_finished(self, outcome: HostOutcome) -> None:
+        self.events.append(("host_finished", outcome.host.name))
+
+    def run_finished(self) -> None:
+        self.events.append(("run_finished", ""))
+
+    def of(self, kind: str) -> list[str]:
+        return [what for name, what in self.events if name == kind]
