@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from checkrunner.findings.redact import MARK, RULES, NullRedactor, PatternRedactor, Rule, mask_secrets
+from checkrunner.model.seams import Redactor
+from checkrunner.model.sources import Secret
+
+KEY = "-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----"
+BODY = (
+    "\n".join("MIIEpAIBAAKCAQEA1c7+9z5Pad7OejecsQ0buVyb2IWXcQzS4NnXQ2gB4S0zB7x" + str(i) for i in range(3))
+    + "\nAbc9+/=="
+)
+
+pieces = st.lists(
+    st.one_of(
+        st.sampled_from(
+            [*(rule.example for rule in RULES), "password", "token", "=", ":", ": ", '"', "'", "\\", "[redacted]", "[", "]",
+             ")", ",", ";", "&", " ", "\n", "-p", "--", "://", "@", "Bearer ", "hunter2", "KEY", "_", "\t", "tokens", "5",
+             "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", BODY, "mysql ", "Authorization: "]
+        ),
+        st.text(max_size=5),
+    ),
+    max_size=12,
+).map("".join)  # fmt: skip
+
+
+@given(pieces)
+@example("x=[password=abc]")
+@example("password=[redacted]hunter2")
+@example("token=[redacted]]]")
+@example('password="[redacted]"')
+@settings(max_examples=600, deadline=None)
+def test_twice_is_once_and_lines_stay(text: str) -> None:
+    redactor: Redactor = PatternRedactor([Secret("hunter2"), Secret("redacted"), "a b"])
+
+    once = redactor.redact(text)
+
+    assert redactor.redact(once) == once
+    assert once.count("\n") == text.count("\n")
+    assert len(once) <= len(text) * (len(MARK) + 2) + len(MARK)
+    assert "hunter2" not in once
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_each_rule_masks_its_example(rule: Rule) -> None:
+    masked = PatternRedactor().redact(rule.example)
+
+    assert MARK in masked
+    assert any(hint in rule.example.lower() for hint in rule.hints)
+    assert rule.pattern.sub(rule.replace, rule.example) == masked
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ('{"password": "a\\"b", "user": "x"}', '{"password": "[redacted]", "user": "x"}'),
+        ('{\\"token\\":\\"abc\\"}', '{\\"token\\":\\"[redacted]\\"}'),
+        ("{'token': 'abc', 'user': 'b'}", "{'token': '[redacted]', 'user': 'b'}"),
+        ("password=ab,cd host=x", "password=[redacted] host=x"),
+        ("password=ab,host=x", "password=[redacted],host=x"),
+        ("Password=abc;User Id=sa", "Password=[redacted];User Id=sa"),
+        ("GET /x?token=abc&page=1", "GET /x?token=[redacted]&page=1"),
+        ('curl "http://h?token=abc" -o f', 'curl "http://h?token=[redacted]" -o f'),
+        ("call(secret=abc)", "call(secret=[redacted])"),
+        ("password = hunter2 # note", "password = [redacted] # note"),
+        ("  db_password: correct horse", "  db_password: [redacted]"),
+        ("clientSecret: abc", "clientSecret: [redacted]"),
+        ("DB_PASS=abc", "DB_PASS=[redacted]"),
+        ("aws_secret_access_key = wJalr/XU+tn=", "aws_secret_access_key = [redacted]"),
+        ("redis://:p@ss@h/0", "redis://:[redacted]@h/0"),
+        ("amqp://u:p@h1,amqp://u:q@h2", "amqp://u:[redacted]@h1,amqp://u:[redacted]@h2"),
+        ("Cookie: session=abc; theme=x", "Cookie: [redacted]"),
+        ("mysql --password hunter2 -h db", "mysql --password [redacted] -h db"),
+        ("curl -u me:pw http://x", "curl -u me:[redacted] http://x"),
+        ("cut off here: ghp_0123456789ab", "cut off here: [redacted]"),
+        ('password="no end of the quote', 'password="[redacted]'),
+    ],
+)
+def test_only_the_secret_goes(text: str, masked: str) -> None:
+    assert PatternRedactor().redact(text) == masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Failed password for root from 192.0.2.7 port 22 ssh2",
+        "TTY=pts/0 ; PWD=/home/ops ; USER=root ; COMMAND=/bin/ls",
+        "password_file=/etc/app/pw",
+        "PasswordAuthentication: yes",
+        "max_tokens: 100",
+        "password: $DB_PASSWORD",
+        "password={{ vault_pw }}",
+        "tokenizer: fast",
+        "12 passed: 3, pass: 12",
+        "ssh://git@example.com:22/x",
+        "http://example.com:80/a@b",
+        "/dev/sda1 97% /",
+        "basic auth is on",
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  a\n" * 3,
+        "-----BEGIN CERTIFICATE-----",
+    ],
+)
+def test_what_holds_no_secret_stays(text: str) -> None:
+    assert PatternRedactor().redact(text) == text
+
+
+@pytest.mark.parametrize("prefix", ["", "    ", "+", "deploy.key:"])
+def test_a_private_key_keeps_its_markers_and_its_line_count(prefix: str) -> None:
+    text = "before\n" + "\n".join(prefix + line for line in KEY.format(BODY).split("\n")) + "\nafter"
+
+    masked = PatternRedactor().redact(text)
+
+    assert masked.split("\n") == [
+        "before",
+        prefix + "-----BEGIN RSA PRIVATE KEY-----",
+        *[MARK] * 4,
+        prefix + "-----END RSA PRIVATE KEY-----",
+        "after",
+    ]
+
+
+def test_parts_of_a_private_key_are_masked_too() -> None:
+    lines = KEY.format(BODY).split("\n")
+    redactor = PatternRedactor()
+
+    assert redactor.redact("\n".join(lines[:3])) == "\n".join([lines[0], MARK, MARK])
+    assert redactor.redact("\n".join(lines[3:])) == "\n".join([MARK, MARK, lines[-1]])
+    assert redactor.redact("\n".join(lines[1:3])) == "\n".join([MARK, MARK])
+
+
+def test_a_key_in_one_line_is_masked_and_a_mention_of_one_is_not() -> None:
+    redactor = PatternRedactor()
+
+    masked = redactor.redact('{"k": "' + KEY.format(BODY).replace("\n", "\\n") + '", "x": 1}')
+
+    assert "MIIE" not in masked
+    assert masked.endswith('-----END RSA PRIVATE KEY-----", "x": 1}')
+    mention = "a.py:-----BEGIN RSA PRIVATE KEY-----\nb.py:an ordinary line\nc"
+    assert redactor.redact(mention) == mention
+
+
+def test_known_values_are_masked_in_every_form() -> None:
+    redactor = PatternRedactor([Secret("p@ss w/ö\nsecond line"), "xyz"])
+
+    masked = redactor.redact('p@ss w/ö|p%40ss%20w%2F%C3%B6|"p@ss w/\\u00f6"|cEBzcyB3L8O2|second line|xyz|xyzzy')
+
+    assert masked == '[redacted]|[redacted]|"[redacted]"|[redacted]|[redacted]|[redacted]|xyzzy'
+    assert mask_secrets("a p@ss w/ö password=x", [Secret("p@ss w/ö")]) == "a [redacted] password=x"
+    assert mask_secrets("same", []) == "same"
+
+
+def test_an_empty_secret_masks_nothing() -> None:
+    assert PatternRedactor([Secret(""), Secret(" "), "\n"]).redact("a b") == "a b"
+
+
+def test_null_redactor_changes_nothing() -> None:
+    redactor: Redactor = NullRedactor()
+
+    assert redactor.redact("password=x") == "password=x"
+
+
+HOSTILE = [
+    "password" * 12_500, "password=" * 11_000, "a" * 100_000, "://" * 33_000, "a://b:" * 16_000, "eyJ" * 33_000,
+    'password="' + "\\" * 100_000, "token" + "_" * 100_000, "token:" + " " * 100_000, "-----BEGIN PRIVATE KEY-----" * 3_700,
+    "mysql " * 16_000 + "-p", "curl " + "-u a" * 25_000, "Authorization: " * 6_600, "bearer " * 14_000, "x-" * 50_000,
+    "secret=a,b=" * 9_000, "secret=" + ",a" * 50_000, "$6$" * 33_000, "a." * 50_000 + "://", "--token " * 12_500,
+    "-" + "a" * 100_000 + " password", "\n".join(["-----BEGIN PRIVATE KEY-----"] * 3_700), "A/" * 50_000,
+    "\n".join(["-----BEGIN PRIVATE KEY-----", *["x y"] * 25_000] * 1), "secret=" + "'a" * 50_000, "password:" + "(" * 100_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: str(text[:12]))
+def test_hostile_text_takes_linear_time(text: str) -> None:
+    redactor = PatternRedactor([Secret("hunter2")])
+    start = time.process_time()
+
+    redactor.redact(text)
+
+    assert time.process_time() - start < 5
