@@ -1,0 +1,416 @@
+"""YAML (and JSON, which is YAML here) as values that know where they were written. The only door to pyyaml.
+
+Values are built from the parser's events and not by pyyaml's own composer, so that each value and key keeps its place,
+duplicate keys are seen, and depth and alias expansion are bounded. Knows nothing of playbooks or inventories.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import yaml
+
+from checkrunner.model.errors import LoadError
+from checkrunner.model.sources import SourceRef
+
+__all__ = ["Document", "Node", "YamlList", "YamlMap", "YamlScalar", "parse", "plain", "raw_text", "read_file"]
+
+MAX_DEPTH = 100
+FREE_EXPANSION = 100_000
+"""Values that aliases may stand for in any file; beyond it, ten times what the file itself holds."""
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_BREAKS = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # what YAML 1.1 counts as a line
+_INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_RESOLVERS = yaml.SafeLoader.yaml_implicit_resolvers
+_TAG = "tag:yaml.org,2002:"
+_CONSTRUCTOR = yaml.constructor.SafeConstructor()
+_TYPES: dict[str, Callable[[Any], Any]] = {
+    f"{_TAG}null": _CONSTRUCTOR.construct_yaml_null,
+    f"{_TAG}bool": _CONSTRUCTOR.construct_yaml_bool,
+    f"{_TAG}int": _CONSTRUCTOR.construct_yaml_int,
+    f"{_TAG}float": _CONSTRUCTOR.construct_yaml_float,
+    f"{_TAG}timestamp": _CONSTRUCTOR.construct_yaml_timestamp,
+}
+
+
+class YamlScalar:
+    """A text, number, boolean, null or date. `raw` is its text before YAML gave it a type (``yes``, ``0644``).
+
+    `line` and `column` are of the first character of the text itself: after an opening quote, or on the first line of
+    a block. `style` is one of ``"'``, ``'"'``, ``|``, ``>`` and ``""`` for a plain scalar.
+    """
+
+    __slots__ = ("column", "line", "lines", "path", "raw", "size", "style", "value")
+
+    def __init__(self, path: str, raw: str, value: Any, style: str, line: int, column: int, lines: int) -> None:
+        self.path, self.raw, self.value, self.style = path, raw, value, style
+        self.line, self.column, self.lines, self.size = line, column, lines, 1
+
+    @property
+    def ref(self) -> SourceRef:
+        """The place of its first character."""
+        return SourceRef(path=self.path, line=self.line, column=self.column)
+
+    def place(self, offset: int) -> SourceRef:
+        """The place of character `offset` of the text; the scalar's start where folding or escapes hide it."""
+        if self.style == "|":
+            before = self.raw[:offset]
+            row = before.count("\n")
+            return SourceRef(path=self.path, line=self.line + row, column=self.column + len(before.split("\n")[-1]))
+        if self.lines == 1 and not (self.style == '"' and self._has_escapes()):
+            doubled = self.raw[:offset].count("'") if self.style == "'" else 0
+            return SourceRef(path=self.path, line=self.line, column=self.column + offset + doubled)
+        return self.ref
+
+    def _has_escapes(self) -> bool:
+        # A backslash in the text, or a character that only an escape can give, shifts what comes after it.
+        return any(c in '\\"' or not c.isprintable() for c in self.raw)
+
+    def __repr__(self) -> str:
+        return f"YamlScalar({self.raw!r}, {self.line}:{self.column})"
+
+
+class YamlList(list[Any]):
+    """A list of nodes. Line and column are of its first item, or of its bracket."""
+
+    __slots__ = ("column", "line", "path", "size")
+
+    def __init__(self, path: str, line: int, column: int) -> None:
+        super().__init__()
+        self.path, self.line, self.column, self.size = path, line, column, 1
+
+    @property
+    def ref(self) -> SourceRef:
+        """The place of its first character."""
+        return SourceRef(path=self.path, line=self.line, column=self.column)
+
+
+class YamlMap(dict[str, Any]):
+    """Nodes by the text of their keys; `keys_at` holds the keys themselves, with place and typed value."""
+
+    __slots__ = ("column", "keys_at", "line", "path", "size")
+
+    def __init__(self, path: str, line: int, column: int) -> None:
+        super().__init__()
+        self.path, self.line, self.column, self.size = path, line, column, 1
+        self.keys_at: dict[str, YamlScalar] = {}
+
+    @property
+    def ref(self) -> SourceRef:
+        """The place of its first character."""
+        return SourceRef(path=self.path, line=self.line, column=self.column)
+
+
+Node: TypeAlias = YamlScalar | YamlList | YamlMap
+
+
+class Document:
+    """One parsed file: its root (None when it is empty) and its lines, for error messages."""
+
+    def __init__(self, path: str, lines: list[str], root: Node | None, error: type[LoadError]) -> None:
+        self.path, self.lines, self.root, self._error = path, lines, root, error
+
+    def fail(self, at: Node | SourceRef, message: str, hint: str = "") -> LoadError:
+        """An error of the document's kind at a place of it, with the line itself."""
+        ref = at if isinstance(at, SourceRef) else at.ref
+        return _fail(self._error, self.lines, ref, message, hint)
+
+
+def read_file(path: str, error: type[LoadError] = LoadError) -> str:
+    """The text of a file, without a byte order mark. Raises `error` where it cannot be read or is not UTF-8."""
+    here = SourceRef(path=path)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError as exc:
+        raise error(f"cannot be read: {exc.strerror or exc}", source=here) from exc
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as exc:
+        line = data.count(b"\n", 0, exc.start) + 1
+        bad = SourceRef(path=path, line=line, column=exc.start - (data.rfind(b"\n", 0, exc.start) + 1) + 1)
+        hint = "Save the file as UTF-8."
+        raise error(f"is not UTF-8 text (byte 0x{data[exc.start]:02x})", source=bad, hint=hint) from exc
+
+
+def parse(text: str, path: str, error: type[LoadError] = LoadError) -> Document:
+    """Parse one YAML document. `path` is what errors call it; `error` is what they are raised as."""
+    lines = _BREAKS.split(text)
+    builder = _Builder(path, lines, error)
+    try:
+        for event in yaml.parse(text, Loader=_LOADER):
+            builder.feed(event)
+    except yaml.reader.ReaderError as exc:
+        raise _from_reader(exc, text, path, lines, error) from exc
+    except yaml.MarkedYAMLError as exc:
+        raise _from_yaml(exc, path, lines, error) from exc
+    except UnicodeEncodeError as exc:
+        ref = _offset_ref(text, exc.start, path)
+        raise _fail(error, lines, ref, f"has a character that no UTF-8 text can hold ({text[exc.start]!r})") from exc
+    return Document(path, lines, builder.root, error)
+
+
+def plain(node: Node | None) -> Any:
+    """The node as ordinary dicts, lists and values; mapping keys get their YAML type back."""
+    if node is None:
+        return None
+    if isinstance(node, YamlScalar):
+        return node.value
+    if isinstance(node, YamlList):
+        return [plain(item) for item in node]
+    return {node.keys_at[key].value: plain(value) for key, value in node.items()}
+
+
+def raw_text(node: Node) -> str:
+    """What a scalar says, for messages; ``a list`` or ``a mapping`` otherwise."""
+    if isinstance(node, YamlScalar):
+        text = node.raw if len(node.raw) <= 40 else node.raw[:37] + "..."
+        return "nothing" if node.value is None else repr(text)
+    return "a list" if isinstance(node, YamlList) else "a mapping"
+
+
+def _fail(error: type[LoadError], lines: list[str], ref: SourceRef, message: str, hint: str = "") -> LoadError:
+    text = lines[ref.line - 1] if 0 < ref.line <= len(lines) else ""
+    return error(message, source=ref, line_text=text.rstrip(), hint=hint)
+
+
+def _offset_ref(text: str, offset: int, path: str) -> SourceRef:
+    before = _BREAKS.split(text[:offset])
+    return SourceRef(path=path, line=len(before), column=len(before[-1]) + 1)
+
+
+def _from_reader(
+    exc: yaml.reader.ReaderError, text: str, path: str, lines: list[str], error: type[LoadError]
+) -> LoadError:
+    # The two parsers count differently (bytes or characters): find the character itself.
+    bad = re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x84\x86-\x9f\ufffe\uffff]", text)
+    ref = _offset_ref(text, bad.start(), path) if bad else SourceRef(path=path)
+    shown = f"U+{ord(bad.group()):04X}" if bad else str(exc.reason)
+    hint = 'Write it as an escape in a double-quoted text, such as "\\x1b".'
+    return _fail(error, lines, ref, f"holds a control character ({shown}), which YAML does not allow", hint)
+
+
+_HINTS = (
+    ("mapping values are not allowed", "A text that holds ': ' must be quoted; also look at the indentation."),
+    ("did not find expected key", "Look at the quotes and the indentation of this line and the one above."),
+    ("did not find expected '-' indicator", "Look at the indentation: this line is not part of the list above it."),
+    ("unexpected end of stream", "A quote that was opened is not closed."),
+    ("did not find expected ',' or", "A bracket that was opened is not closed, or the text must be quoted."),
+    ("exceeded maximum nesting", ""),
+)
+
+
+def _from_yaml(exc: yaml.MarkedYAMLError, path: str, lines: list[str], error: type[LoadError]) -> LoadError:
+    mark = exc.problem_mark or exc.context_mark
+    problem = exc.problem or exc.context or "is not YAML"
+    hint = next((hint for text, hint in _HINTS if text in problem), "")
+    ref = SourceRef(path=path)
+    if mark is not None:
+        row, column = min(mark.line, len(lines) - 1), mark.column
+        if "unexpected end of stream" in problem and exc.context_mark is not None:
+            row, column = exc.context_mark.line, exc.context_mark.column
+        ref = SourceRef(path=path, line=row + 1, column=column + 1)
+        char = lines[row][column : column + 1]
+        if "cannot start any token" in problem:
+            problem, hint = _bad_token(char)
+        elif "\t" in lines[row][: column + 1] and not lines[row][:column].strip():
+            hint = "YAML indents with spaces; this line has a tab."
+    return _fail(error, lines, ref, f"YAML: {problem}", hint)
+
+
+def _bad_token(char: str) -> tuple[str, str]:
+    if char == "\t":
+        return "a tab cannot indent a line", "YAML indents with spaces."
+    return f"a plain text cannot start with {char!r}", "Put the whole text in quotes."
+
+
+class _Builder:
+    """Makes nodes of events. Iterative, so that no depth of input can exhaust the stack."""
+
+    def __init__(self, path: str, lines: list[str], error: type[LoadError]) -> None:
+        self.path, self.lines, self.error = path, lines, error
+        self.root: Node | None = None
+        self.open: list[tuple[YamlList | YamlMap, str | None]] = []
+        self.keys: list[YamlScalar | None] = []  # for each open collection: the key that waits for its value
+        self.merges: list[list[Node]] = []
+        self.anchors: dict[str, Node] = {}
+        self.documents = 0
+        self.count = 0  # values the file itself holds
+
+    def fail(self, ref: SourceRef, message: str, hint: str = "") -> LoadError:
+        return _fail(self.error, self.lines, ref, message, hint)
+
+    def at(self, event: yaml.Event) -> SourceRef:
+        return SourceRef(path=self.path, line=event.start_mark.line + 1, column=event.start_mark.column + 1)
+
+    def feed(self, event: yaml.Event) -> None:
+        if isinstance(event, yaml.ScalarEvent):
+            self.add(self.scalar(event), event)
+        elif isinstance(event, yaml.MappingStartEvent):
+            self.start(YamlMap(self.path, event.start_mark.line + 1, event.start_mark.column + 1), event)
+        elif isinstance(event, yaml.SequenceStartEvent):
+            self.start(YamlList(self.path, event.start_mark.line + 1, event.start_mark.column + 1), event)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self.end(event)
+        elif isinstance(event, yaml.AliasEvent):
+            self.alias(event)
+        elif isinstance(event, yaml.DocumentStartEvent):
+            self.documents += 1
+            if self.documents > 1:
+                raise self.fail(self.at(event), "a second YAML document starts here", "Keep one document a file.")
+
+    def start(self, node: YamlList | YamlMap, event: yaml.CollectionStartEvent) -> None:
+        if event.tag and event.tag not in {f"{_TAG}map", f"{_TAG}seq"}:
+            raise self.tag_error(event.tag, event)
+        if len(self.open) >= MAX_DEPTH:
+            raise self.fail(self.at(event), f"is nested deeper than {MAX_DEPTH} levels")
+        self.open.append((node, event.anchor))
+        self.keys.append(None)
+        self.merges.append([])
+
+    def end(self, event: yaml.Event) -> None:
+        node, anchor = self.open.pop()
+        self.keys.pop()
+        merges = self.merges.pop()
+        if isinstance(node, YamlMap):
+            for source in merges:
+                self.merge(node, source)
+        self.add(node, event, anchor)
+
+    def alias(self, event: yaml.AliasEvent) -> None:
+        name = str(event.anchor)
+        if any(anchor == name for _, anchor in self.open):
+            raise self.fail(self.at(event), f"*{name} refers to the very value that it is part of")
+        node = self.anchors.get(name)
+        if node is None:
+            hint = f"A text that starts with * must be quoted: '*{name}...'."
+            raise self.fail(self.at(event), f"no anchor &{name} was set before *{name}", hint)
+        self.add(node, event)
+
+    def add(self, node: Node, event: yaml.Event, anchor: str | None = None) -> None:
+        anchor = anchor or (event.anchor if isinstance(event, yaml.ScalarEvent) else None)
+        if anchor:
+            self.anchors[anchor] = node
+        if not isinstance(event, yaml.AliasEvent):
+            self.count += 1
+        if not self.open:
+            self.root = node
+            return
+        parent = self.open[-1][0]
+        if isinstance(parent, YamlList):
+            parent.append(node)
+            self.grow(parent, node, event)
+        else:
+            self.add_pair(parent, node, event)
+
+    def add_pair(self, parent: YamlMap, node: Node, event: yaml.Event) -> None:
+        key = self.keys[-1]
+        if key is None:
+            self.keys[-1] = self.key(parent, node)
+            return
+        self.keys[-1] = None
+        if key.raw == "<<" and not key.style:
+            self.merges[-1].append(node)
+        else:
+            parent[key.raw] = node
+        self.grow(parent, node, event)
+
+    def grow(self, parent: YamlList | YamlMap, node: Node, event: yaml.Event) -> None:
+        parent.size += node.size
+        if parent.size > FREE_EXPANSION and parent.size > 10 * self.count:
+            raise self.fail(self.at(event), "aliases make this far larger than the file itself", "Use fewer aliases.")
+
+    def key(self, parent: YamlMap, node: Node) -> YamlScalar:
+        if not isinstance(node, YamlScalar):
+            ref = SourceRef(path=self.path, line=node.line, column=max(node.column - 1, 1))
+            if isinstance(node, YamlMap) and self.char(ref) == "{":
+                hint = 'Quote the whole value: "{{ name }}".'
+                raise self.fail(ref, "a plain text cannot start with '{{'", hint)
+            raise self.fail(node.ref, f"a key must be a text, this is {raw_text(node)}")
+        before = parent.keys_at.get(node.raw)
+        if before is not None:
+            message = f"key {node.raw!r} is here twice (first in line {before.line})"
+            hint = "Merge several with `<<: [*a, *b]`." if node.raw == "<<" else "Keep one of them."
+            raise self.fail(node.ref, message, hint)
+        parent.keys_at[node.raw] = node
+        return node
+
+    def char(self, ref: SourceRef) -> str:
+        return self.lines[ref.line - 1][ref.column - 1 : ref.column]
+
+    def merge(self, node: YamlMap, source: Node) -> None:
+        """Take over what the mapping lacks; its own keys win, and of several sources the first."""
+        node.keys_at.pop("<<", None)
+        for part in source if isinstance(source, YamlList) else [source]:
+            if not isinstance(part, YamlMap):
+                raise self.fail(part.ref, f"`<<` takes a mapping or a list of them, this is {raw_text(part)}")
+            for key, value in part.items():
+                if key not in node:
+                    node[key] = value
+                    node.keys_at[key] = part.keys_at[key]
+
+    def tag_error(self, tag: str, event: yaml.Event) -> LoadError:
+        hints = {
+            "!vault": "Encrypted values are not supported: pass the value with -e @FILE, or keep it in the environment.",
+            "!unsafe": "In a check, `raw: true` takes the command as it stands.",
+        }
+        hint = hints.get(tag, f"A text that starts with ! must be quoted: '{tag} ...'.")
+        return self.fail(self.at(event), f"the YAML tag {tag.replace(_TAG, '!!')} is not known here", hint)
+
+    def scalar(self, event: yaml.ScalarEvent) -> YamlScalar:
+        raw, style = event.value, event.style or ""
+        if event.tag and event.tag != "!":
+            value = self.tagged(event.tag, raw, event)
+        elif style or not event.implicit[0]:
+            value = raw
+        else:
+            value = self.typed(raw, event)
+        line, column = event.start_mark.line + 1, event.start_mark.column + 1
+        lines = event.end_mark.line - event.start_mark.line + 1
+        if style in {"|", ">"}:
+            line, column = line + 1, self.indentation(raw, line) + 1
+        elif style:
+            column += 1
+        return YamlScalar(self.path, raw, value, style, line, column, lines)
+
+    def indentation(self, raw: str, after: int) -> int:
+        """Indentation of a block scalar whose first content line follows line `after` (1-based)."""
+        for number, text in enumerate(_leading(raw), after):
+            if text.strip() and number < len(self.lines):
+                line = self.lines[number]
+                return (len(line) - len(line.lstrip(" "))) - (len(text) - len(text.lstrip(" ")))
+        return 0
+
+    def typed(self, raw: str, event: yaml.ScalarEvent) -> Any:
+        if _INT.fullmatch(raw) and len(raw) < 19:
+            return int(raw)  # by far the most common: spares the general way
+        for tag, pattern in _RESOLVERS.get(raw[:1], ()):
+            if pattern.match(raw):
+                return self.tagged(tag, raw, event) if tag in _TYPES else raw
+        return raw
+
+    def tagged(self, tag: str, raw: str, event: yaml.Event) -> Any:
+        if tag == f"{_TAG}str":
+            return raw
+        if tag not in _TYPES:
+            raise self.tag_error(tag, event)
+        try:
+            return _TYPES[tag](yaml.ScalarNode(tag, raw))
+        except (ValueError, KeyError, IndexError, AttributeError, yaml.YAMLError) as exc:
+            what = tag.removeprefix(_TAG)
+            raise self.fail(self.at(event), f"{raw!r} is not a valid {what}", "Quote it to make it a text.") from exc
+
+
+def _leading(raw: str) -> Iterator[str]:
+    """The lines of a text, one at a time: only the first non-blank one is wanted."""
+    start = 0
+    while start <= len(raw):
+        end = raw.find("\n", start)
+        if end < 0:
+            yield raw[start:]
+            return
+        yield raw[start:end]
+        start = end + 1

@@ -1,0 +1,327 @@
+"""The kinds of values a playbook can hold, as pydantic annotations: each takes nodes and gives finished values.
+
+A leaf sees the scalar with its place and raw text, so a Template comes out knowing where it was written. Strictness lives
+here: nothing is coerced but a number or boolean where a text is meant, and that is taken as it was written (``0644``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, PlainValidator, WithJsonSchema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from checkrunner.load.documents import YamlList, YamlMap, YamlScalar, plain, raw_text
+from checkrunner.load.quantities import Wrong, check_pattern, duration, lines_range, number_condition, variable_name
+from checkrunner.model.errors import nearest
+from checkrunner.model.sources import Template
+
+__all__ = [
+    "Argument",
+    "Choice",
+    "Condition",
+    "Count",
+    "EnvName",
+    "ExpressionText",
+    "Flag",
+    "Hosts",
+    "Identifier",
+    "LineRange",
+    "OneOrMany",
+    "Pattern",
+    "PlainText",
+    "PlayVars",
+    "Seconds",
+    "Shorthand",
+    "Tool",
+    "Variable",
+    "WholeText",
+    "Word",
+    "Words",
+    "problem",
+    "template",
+]
+
+_WRAPPED = re.compile(r"\s*(\{\{.*\}\}|\{%.*%\})\s*", re.DOTALL)
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_ANY_SCALAR = {"type": ["string", "number", "boolean"]}
+
+
+def problem(message: str, hint: str = "", offset: int = 0) -> PydanticCustomError:
+    """An error of ours. Braces in texts must not be read as a format, so the texts travel in the context."""
+    return PydanticCustomError("ours", "{message}", {"message": message, "hint": hint, "offset": offset})
+
+
+def template(node: YamlScalar, text: str | None = None) -> Template:
+    """The scalar as text with its place."""
+    return Template(text=node.raw if text is None else text, source=node.ref, literal=node.style == "|")
+
+
+def _scalar(value: object) -> YamlScalar:
+    if not isinstance(value, YamlScalar):
+        what = raw_text(value) if isinstance(value, YamlList | YamlMap) else repr(value)
+        hint = ""
+        if isinstance(value, YamlMap) and len(value) == 1:
+            hint = "A text that holds ': ' must be quoted."
+        elif isinstance(value, YamlList):
+            hint = "A text that starts with [ must be quoted."
+        raise problem(f"a text is expected here, this is {what}", hint)
+    if value.value is None and not value.style:
+        raise problem("a text is expected here, there is nothing")
+    if "\x00" in value.raw:
+        raise problem("a NUL byte cannot be part of a command or text", offset=value.raw.index("\x00"))
+    return value
+
+
+def _leaf(parse: Callable[[YamlScalar], Any]) -> PlainValidator:
+    def validate(value: object) -> Any:
+        try:
+            return parse(_scalar(value))
+        except Wrong as exc:
+            raise problem(exc.message, exc.hint, exc.offset) from exc
+
+    return PlainValidator(validate)
+
+
+def _whole_text(node: YamlScalar) -> Template:
+    if not node.raw.strip():
+        raise Wrong("a text is expected here, this is empty")
+    return template(node)
+
+
+def _argument(node: YamlScalar) -> Template:
+    return template(node)
+
+
+def _expression(node: YamlScalar) -> Template:
+    if isinstance(node.value, bool):
+        return template(node, str(node.value).lower())
+    if not node.raw.strip():
+        raise Wrong("an expression is expected here, this is empty")
+    if _WRAPPED.fullmatch(node.raw):
+        raise Wrong("an expression in braces", f"Expressions are written without braces: {_unwrapped(node.raw)}")
+    return template(node)
+
+
+def _unwrapped(text: str) -> str:
+    inner = text.strip()[2:-2].strip()
+    return inner if "{" not in inner else "rc == 0"
+
+
+def _pattern(node: YamlScalar) -> Template:
+    found = template(node)
+    if found.is_static:
+        check_pattern(node.raw)
+    return found
+
+
+def _word(node: YamlScalar) -> str:
+    if not _WORD.fullmatch(node.raw):
+        raise Wrong(f"{node.raw!r} is not a name", "A name has letters, digits, '.', '_' and '-', and starts with one.")
+    return node.raw
+
+
+def _plain_text(node: YamlScalar) -> str:
+    text = node.raw.strip()
+    if not text:
+        raise Wrong("a text is expected here, this is empty")
+    return text
+
+
+def _hosts(node: YamlScalar) -> str:
+    text = _plain_text(node)
+    if "{{" in text:
+        raise Wrong("a host pattern cannot hold variables", "Name a group here and narrow it down with --limit.")
+    return text
+
+
+def _tool(node: YamlScalar) -> str:
+    text = _plain_text(node)
+    if "\n" in text or "{{" in text:
+        raise Wrong(f"{text!r} is not the name of a tool or a path")
+    return text
+
+
+def _flag(node: YamlScalar) -> bool:
+    if not isinstance(node.value, bool):
+        raise Wrong(f"true or false is expected here, this is {raw_text(node)}")
+    return node.value
+
+
+def _seconds(node: YamlScalar) -> float:
+    return duration(node.value, node.raw)
+
+
+def _variable(node: YamlScalar) -> str:
+    return variable_name(node.raw)
+
+
+def _line_range(value: object) -> tuple[int, int]:
+    if isinstance(value, YamlList):
+        if len(value) != 2 or not all(isinstance(item, YamlScalar) for item in value):
+            raise problem("a list of lines has two numbers: [first, last]")
+        raw = f"{value[0].raw}-{value[1].raw}"
+    else:
+        raw = _scalar(value).raw
+    try:
+        return lines_range(value.value if isinstance(value, YamlScalar) else None, raw)
+    except Wrong as exc:
+        raise problem(exc.message, exc.hint) from exc
+
+
+def _condition(value: object) -> int | float | str | tuple[int | float, ...]:
+    try:
+        if not isinstance(value, YamlList):
+            node = _scalar(value)
+            return number_condition(node.value, node.raw)
+        numbers = [number_condition(node.value, node.raw) for node in map(_scalar, value)]
+    except Wrong as exc:
+        raise problem(exc.message, exc.hint, exc.offset) from exc
+    if not numbers or any(isinstance(number, str) for number in numbers):
+        raise problem("a list here holds numbers only, at least one", "Several comparisons: write a list of `expect`s.")
+    return tuple(number for number in numbers if not isinstance(number, str))
+
+
+def _play_vars(value: object) -> dict[str, Any]:
+    if isinstance(value, YamlScalar) and value.value is None:
+        return {}
+    if not isinstance(value, YamlMap):
+        what = raw_text(value) if isinstance(value, YamlScalar | YamlList) else repr(value)
+        raise problem(f"variables are a mapping (name: value), this is {what}")
+    for key in value:
+        try:
+            variable_name(key)
+        except Wrong as exc:
+            raise PydanticCustomError(
+                "ours", "{message}", {"message": exc.message, "hint": exc.hint, "offset": 0, "key": key}
+            ) from exc
+    return {key: plain(node) for key, node in value.items()}
+
+
+def _env_name(key: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key):
+        raise problem(f"{key!r} is not the name of an environment variable")
+    return key
+
+
+@dataclass(frozen=True)
+class OneOrMany:
+    """A list, or its only item as it stands; with `split`, a text of words with commas or spaces as well."""
+
+    split: bool = False
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Wrap what is not a list into one."""
+        return core_schema.no_info_before_validator_function(self._listed, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Both ways of writing it."""
+        many = handler(schema)
+        return {"anyOf": [many["items"], many]}
+
+    def _listed(self, value: object) -> object:
+        if isinstance(value, YamlList):
+            if not value:
+                raise problem("the list is empty", "Leave the key out instead.")
+            return value
+        if self.split and isinstance(value, YamlScalar):
+            return _split(value)
+        return [value]
+
+
+def _split(node: YamlScalar) -> list[YamlScalar]:
+    words = []
+    for match in re.finditer(r"[^\s,]+", node.raw):
+        ref = node.place(match.start())
+        words.append(YamlScalar(node.path, match.group(), match.group(), '"', ref.line, ref.column, 1))
+    return words or [node]
+
+
+@dataclass(frozen=True)
+class Shorthand:
+    """A mapping, or a text that stands for one: `read` makes the mapping's entries of the scalar."""
+
+    read: Callable[[YamlScalar], dict[str, YamlScalar]]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Turn a scalar into the mapping that it stands for."""
+        return core_schema.no_info_before_validator_function(self._expanded, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Both ways of writing it."""
+        return {"anyOf": [{"type": "string"}, handler(schema)]}
+
+    def _expanded(self, value: object) -> object:
+        if not isinstance(value, YamlScalar):
+            return value
+        node = _scalar(value)
+        mapping = YamlMap(node.path, node.line, node.column)
+        for key, child in self.read(node).items():
+            mapping[key] = child
+            mapping.keys_at[key] = node
+        return mapping
+
+
+def Choice(*words: str) -> PlainValidator:  # noqa: N802 - used as an annotation, like the classes beside it
+    """One of a few words; gives the word."""
+
+    def parse(node: YamlScalar) -> str:
+        if node.raw not in words:
+            near = _near(node.raw, words)
+            raise Wrong(f"{node.raw!r} is not one of {', '.join(words)}", near)
+        return node.raw
+
+    return _leaf(parse)
+
+
+def _near(word: str, known: tuple[str, ...]) -> str:
+    close = nearest(word, known)
+    return f"Did you mean {close!r}?" if close else ""
+
+
+def Count(minimum: int, maximum: int) -> PlainValidator:  # noqa: N802 - see Choice
+    """A whole number within bounds."""
+
+    def parse(node: YamlScalar) -> int:
+        value = node.value
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise Wrong(f"a whole number is expected here, this is {raw_text(node)}")
+        if not minimum <= value <= maximum:
+            raise Wrong(f"{value} is out of range", f"It may be {minimum} to {maximum}.")
+        return value
+
+    return _leaf(parse)
+
+
+def _text_schema(description: str = "", **more: Any) -> WithJsonSchema:
+    return WithJsonSchema({**_ANY_SCALAR, **({"description": description} if description else {}), **more})
+
+
+WholeText = Annotated[Template, _leaf(_whole_text), _text_schema()]
+Argument = Annotated[Template, _leaf(_argument), _text_schema()]
+ExpressionText = Annotated[Template, _leaf(_expression), _text_schema()]
+Pattern = Annotated[Template, _leaf(_pattern), WithJsonSchema({"type": "string", "format": "regex"})]
+PlainText = Annotated[str, _leaf(_plain_text), _text_schema()]
+Identifier = Annotated[str, _leaf(_word), WithJsonSchema({"type": "string", "pattern": f"^{_WORD.pattern}$"})]
+Word = Annotated[str, _leaf(_word), _text_schema()]
+Words = Annotated[list[Word], OneOrMany(split=True)]
+Tool = Annotated[str, _leaf(_tool), WithJsonSchema({"type": "string"})]
+Hosts = Annotated[str, _leaf(_hosts), WithJsonSchema({"type": "string"})]
+Flag = Annotated[bool, _leaf(_flag), WithJsonSchema({"type": "boolean"})]
+Seconds = Annotated[float, _leaf(_seconds), WithJsonSchema({"type": ["number", "string"]})]
+Variable = Annotated[str, _leaf(_variable), WithJsonSchema({"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"})]
+LineRange = Annotated[
+    tuple[int, int],
+    PlainValidator(_line_range),
+    WithJsonSchema({"type": ["string", "integer", "array"], "items": {"type": "integer"}}),
+]
+Condition = Annotated[
+    int | float | str | tuple[int | float, ...],
+    PlainValidator(_condition),
+    WithJsonSchema({"type": ["number", "string", "array"], "items": {"type": "number"}}),
+]
+PlayVars = Annotated[dict[str, Any], PlainValidator(_play_vars), WithJsonSchema({"type": "object"})]
+EnvName = Annotated[str, BeforeValidator(_env_name)]

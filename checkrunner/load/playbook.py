@@ -1,0 +1,147 @@
+"""A playbook file to `model.Playbook`; the names of the shipped packs; the format's JSON Schema."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from checkrunner.load.documents import Document, YamlList, YamlMap, YamlScalar, parse, raw_text, read_file
+from checkrunner.load.problems import raise_all, translate
+from checkrunner.model.errors import PlaybookError, UnknownNameError
+from checkrunner.model.playbook import Check, Play, Playbook
+
+__all__ = ["find_playbook", "load_playbook", "playbook_schema"]
+
+SCHEMA_ID = "checkrunner/playbook/1"
+_SUFFIXES = (".yml", ".yaml", ".json")
+
+
+def load_playbook(path: str, text: str | None = None) -> Playbook:
+    """Read and check a playbook. With `text` no file is read, `path` only names it.
+
+    Raises PlaybookError at the place of the first error; its text shows up to ten errors of the file.
+    """
+    if text is None:
+        text = read_file(path, PlaybookError)
+    document = parse(text, path, PlaybookError)
+    plays, errors = [], []
+    for node in _play_nodes(document):
+        try:
+            plays.append(_play(node, document))
+        except PlaybookError as exc:
+            errors.extend(getattr(exc, "errors", [exc]))
+    raise_all(errors)
+    return Playbook(path=path, plays=tuple(plays), digest=hashlib.sha256(text.encode()).hexdigest())
+
+
+def find_playbook(name_or_path: str) -> str:
+    """The path of a playbook: a file, or the bare name of a shipped one (`linux-health`).
+
+    A file of that name wins. Raises UnknownNameError, with the nearest name that exists.
+    """
+    path = Path(name_or_path)
+    if path.is_file():
+        return name_or_path
+    packs = _packs()
+    bare = "/" not in name_or_path
+    if bare and name_or_path.removesuffix(path.suffix if path.suffix in _SUFFIXES else "") in packs:
+        return str(packs[name_or_path.removesuffix(path.suffix if path.suffix in _SUFFIXES else "")])
+    known = list(packs) if bare else []
+    if path.suffix or not bare:
+        known += [str(path.with_name(near.name)) for near in _files(path.parent)]
+    raise UnknownNameError("playbook", name_or_path, known)
+
+
+def playbook_schema() -> dict[str, Any]:
+    """The JSON Schema of a playbook (draft 2020-12), for editors: every key with its description."""
+    from pydantic import TypeAdapter
+
+    from checkrunner.load.schema import PlayModel
+
+    schema = TypeAdapter(list[PlayModel]).json_schema(by_alias=True)
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": SCHEMA_ID, "title": "checkrunner playbook"}
+    return {**head, **schema}
+
+
+def _packs() -> Mapping[str, Path]:
+    """The shipped playbooks by name: in the wheel inside the package, in a checkout beside it."""
+    from importlib.resources import files
+
+    package = Path(str(files("checkrunner")))
+    for folder in (package / "_playbooks", package.parent / "playbooks"):
+        found = {path.stem: path for path in _files(folder)}
+        if found:
+            return found
+    return {}
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix in _SUFFIXES and path.is_file())
+    except OSError:
+        return []
+
+
+def _play_nodes(document: Document) -> list[YamlMap]:
+    root = document.root
+    if root is None or (isinstance(root, YamlScalar) and root.value is None):
+        raise document.fail(_start(document), "the playbook is empty", "A playbook is a list of plays: `- hosts: all`.")
+    if isinstance(root, YamlMap):
+        if {"hosts", "checks", "tasks"} & root.keys():
+            hint = "Put `- ` before its first key and indent the others by two."
+            raise document.fail(root, "a playbook is a list of plays, this is one play", hint)
+        hint = "Start with `- hosts: all` and `checks:` below it."
+        if {"all", "ungrouped"} & root.keys():
+            hint = "This looks like an inventory: give it with -i."
+        raise document.fail(root, "a playbook is a list of plays, this is a mapping", hint)
+    if not isinstance(root, YamlList):
+        raise document.fail(root, f"a playbook is a list of plays, this is {raw_text(root)}")
+    if not root:
+        raise document.fail(root, "the playbook has no plays")
+    for node in root:
+        if not isinstance(node, YamlMap):
+            raise document.fail(node, f"a play is a mapping with `hosts` and `checks`, this is {raw_text(node)}")
+    if all("hosts" not in play and ({"run", "argv"} & play.keys()) for play in root):
+        hint = "Put them under a play: `- hosts: all` with `checks:`."
+        raise document.fail(root[0], "this is a check, a playbook is a list of plays", hint)
+    return list(root)
+
+
+def _start(document: Document) -> Any:
+    from checkrunner.model.sources import SourceRef
+
+    return SourceRef(path=document.path)
+
+
+def _play(node: YamlMap, document: Document) -> Play:
+    from pydantic import ValidationError
+
+    from checkrunner.load.checks import build_play
+    from checkrunner.load.schema import PlayModel
+
+    try:
+        model = PlayModel.model_validate(node)
+    except ValidationError as exc:
+        errors = translate(exc, node, document)
+    else:
+        play = build_play(model, node)
+        errors = _repeated_ids(play, document)
+        if not errors:
+            return play
+    raise_all(errors)
+    raise document.fail(node, "is not a play")
+
+
+def _repeated_ids(play: Play, document: Document) -> list[PlaybookError]:
+    first: dict[str, Check] = {}
+    errors = []
+    for check in play.checks:
+        before = first.setdefault(check.id, check)
+        if before is not check:
+            message = f"check id {check.id!r} is taken by the check in line {before.source.line}"
+            failure = document.fail(check.source, message, "Give one of the two an `id` of its own.")
+            assert isinstance(failure, PlaybookError)
+            errors.append(failure)
+    return errors

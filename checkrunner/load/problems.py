@@ -1,0 +1,152 @@
+"""What pydantic found wrong with a playbook, said in the playbook's own terms: place, line, nearest valid word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from checkrunner.load.documents import Document, Node, YamlList, YamlMap, YamlScalar, raw_text
+from checkrunner.model.errors import PlaybookError, nearest
+from checkrunner.model.sources import SourceRef
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+__all__ = ["PlaybookErrors", "raise_all", "translate"]
+
+SHOWN = 10
+
+_HINTS = {
+    "tasks": "checkrunner has `checks:` where Ansible has `tasks:`.",
+    "pre_tasks": "checkrunner has `checks:` where Ansible has `tasks:`.",
+    "post_tasks": "checkrunner has `checks:` where Ansible has `tasks:`.",
+    "roles": "There are no roles; list the checks in `checks:`.",
+    "handlers": "Checks change nothing, so there is nothing to handle.",
+    "notify": "Checks change nothing, so there is nothing to notify.",
+    "gather_facts": "Nothing is gathered; drop the line.",
+    "shell": "Write the command as `run: ...`.",
+    "command": "Write the command as `run: ...` or `argv: [...]`.",
+    "ansible.builtin.shell": "Write the command as `run: ...`.",
+    "ansible.builtin.command": "Write the command as `run: ...` or `argv: [...]`.",
+    "cmd": "Write the command as `run: ...`.",
+    "script": "Write the command as `run: ...`.",
+    "args": "Directory and environment are the keys `cwd` and `env`.",
+    "chdir": "The directory is the key `cwd`.",
+    "environment": "The environment is the key `env`.",
+    "failed_when": "Write `crit_if: ...`.",
+    "changed_when": "Checks change nothing; drop the line.",
+    "ignore_errors": "Write `severity: info` to note without judging.",
+    "assert": "What is expected goes into `expect:`.",
+    "loop": "There are no loops; write one check each, or loop in the shell.",
+    "with_items": "There are no loops; write one check each, or loop in the shell.",
+    "until": "There are no retries; loop in the shell.",
+    "retries": "There are no retries; loop in the shell.",
+    "remote_user": "The user is the inventory variable `ansible_user`.",
+    "connection": "The connection is the inventory variable `ansible_connection`.",
+    "vars_files": "Pass files with `-e @FILE`, or use group_vars/ beside the inventory.",
+    "delegate_to": "Write a play for that host.",
+    "async": "Write `timeout:`, and `session:` to run side by side.",
+    "become_password": "The password is the inventory variable `ansible_become_password`.",
+    "description": "Did you mean 'why' or 'name'?",
+}
+
+
+class PlaybookErrors(PlaybookError):
+    """Several errors of one file. As an error it is the first one; its text shows up to ten."""
+
+    def __init__(self, errors: Sequence[PlaybookError]) -> None:
+        first = errors[0]
+        super().__init__(first.message, source=first.source, line_text=first.line_text, hint=first.hint)
+        self.errors = tuple(errors)
+
+    def __str__(self) -> str:
+        shown = [str(error) for error in self.errors[:SHOWN]]
+        more = len(self.errors) - len(shown)
+        return "\n".join([*shown, f"... and {more} more errors in this file"] if more else shown)
+
+
+def raise_all(errors: Sequence[PlaybookError]) -> None:
+    """Raise what there is: nothing, the one error, or all of them as one, in the order of the file."""
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise PlaybookErrors(sorted(errors, key=lambda error: (error.source.line, error.source.column)))
+
+
+def translate(exc: ValidationError, node: YamlMap, document: Document) -> list[PlaybookError]:
+    """The errors of one play. `node` is the play."""
+    return list(_translated(exc.errors(include_url=False, include_input=False), node, document))
+
+
+def _translated(errors: Sequence[Any], play: YamlMap, document: Document) -> Iterator[PlaybookError]:
+    seen = set()
+    for error in errors:
+        at, message, hint = _one(error, play)
+        if (at, message) not in seen and message:
+            seen.add((at, message))
+            failure = document.fail(at, message, hint)
+            assert isinstance(failure, PlaybookError)
+            yield failure
+
+
+def _one(error: Any, play: YamlMap) -> tuple[SourceRef, str, str]:
+    loc: tuple[int | str, ...] = error["loc"]
+    context = error.get("ctx", {})
+    if loc and loc[-1] == "[key]":  # of a mapping with free keys
+        return _key_of(play, loc[:-2], str(loc[-2])), context.get("message", error["msg"]), context.get("hint", "")
+    node = _walk(play, loc)
+    if error["type"] == "extra_forbidden":
+        return _unknown(play, loc)
+    if error["type"] == "missing":
+        if loc[-1] == "checks" and {"tasks", "roles"} & play.keys():
+            return play.ref, "", ""  # said already, by the unknown key
+        return node.ref, f"the key {loc[-1]!r} is missing", ""
+    if error["type"] in {"list_type", "dict_type", "model_type", "model_attributes_type"}:
+        kind = "list" if error["type"] == "list_type" else "mapping"
+        return node.ref, f"a {kind} is expected here, this is {raw_text(node)}", ""
+    if context.get("key") and isinstance(node, YamlMap):
+        return _key_of(node, (), context["key"]), context["message"], context["hint"]
+    offset = context.get("offset", 0)
+    at = node.place(offset) if offset and isinstance(node, YamlScalar) else node.ref
+    return at, context.get("message", error["msg"]), context.get("hint", "")
+
+
+def _walk(node: Node, loc: Sequence[int | str]) -> Node:
+    """The node at a location. Steps that the file does not have (a list or mapping that a short form left out) stay."""
+    for step in loc:
+        if isinstance(node, YamlMap) and isinstance(step, str) and step in node:
+            node = node[step]
+        elif isinstance(node, YamlList) and isinstance(step, int) and step < len(node):
+            node = node[step]
+    return node
+
+
+def _key_of(node: Node, loc: Sequence[int | str], key: str) -> SourceRef:
+    parent = _walk(node, loc)
+    return parent.keys_at[key].ref if isinstance(parent, YamlMap) and key in parent.keys_at else parent.ref
+
+
+def _unknown(play: YamlMap, loc: Sequence[int | str]) -> tuple[SourceRef, str, str]:
+    key = str(loc[-1])
+    known = _known_keys(loc)
+    hint = _HINTS.get(key, "")
+    close = nearest(key.lower(), known)
+    if close and (not hint or close == key.lower()):
+        hint = f"Did you mean {close!r}?"
+    return _key_of(play, loc[:-1], key), f"unknown key {key!r}", hint or f"Known here: {', '.join(known)}."
+
+
+def _known_keys(loc: Sequence[int | str]) -> list[str]:
+    from checkrunner.load.schema import CheckModel, ExpectModel, PlayModel, SliceModel, TextModel
+
+    words = [step for step in loc[:-1] if isinstance(step, str)]
+    model: type[Any] = PlayModel
+    for word in words:
+        model = {
+            "checks": CheckModel,
+            "expect": ExpectModel,
+            "slice": SliceModel,
+            "stdout": TextModel,
+            "stderr": TextModel,
+        }.get(word, model)
+    return [field.alias or name for name, field in model.model_fields.items()]

@@ -1,0 +1,233 @@
+"""The playbook format: one pydantic model a kind of mapping, a description for each key. The manual's tables are made of it.
+
+Models take nodes (`documents`) and hold finished values. They never leave `load`: `checks` makes the words of `model`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from checkrunner.load.documents import YamlScalar
+from checkrunner.load.leaves import (
+    Argument,
+    Choice,
+    Condition,
+    Count,
+    EnvName,
+    ExpressionText,
+    Flag,
+    Hosts,
+    Identifier,
+    LineRange,
+    OneOrMany,
+    Pattern,
+    PlainText,
+    PlayVars,
+    Seconds,
+    Shorthand,
+    Tool,
+    Variable,
+    WholeText,
+    Words,
+    problem,
+)
+
+__all__ = ["CheckModel", "ExpectModel", "PlayModel", "SliceModel", "TextModel"]
+
+MAX_SLICE_LINES = 10_000
+MAX_SLICE_BYTES = 1 << 20
+SEVERITIES = ("critical", "warning", "info")
+METHODS = ("sudo", "su", "doas")
+
+_Texts = Annotated[list[WholeText], OneOrMany()]
+_Patterns = Annotated[list[Pattern], OneOrMany()]
+_Expressions = Annotated[list[ExpressionText], OneOrMany()]
+_Lines = Annotated[int, Count(1, MAX_SLICE_LINES), WithJsonSchema({"type": "integer", "minimum": 1})]
+_Method = Annotated[str, Choice(*METHODS), WithJsonSchema({"enum": list(METHODS)})]
+
+
+_Stream = Annotated[str, Choice("stdout", "stderr"), WithJsonSchema({"enum": ["stdout", "stderr"]})]
+_SliceWhen = Annotated[str, Choice("fail", "always"), WithJsonSchema({"enum": ["fail", "always"]})]
+_Severity = Annotated[str, Choice(*SEVERITIES), WithJsonSchema({"enum": list(SEVERITIES)})]
+
+
+class _Mapping(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True, arbitrary_types_allowed=True)
+
+
+def _at(key: str, message: str, hint: str = "") -> PydanticCustomError:
+    """An error at a key of the mapping, for what only the whole mapping can tell."""
+    return PydanticCustomError("ours", "{message}", {"message": message, "hint": hint, "offset": 0, "key": key})
+
+
+class TextModel(_Mapping):
+    """Expectations of a stream's text; the host answers them, the text does not travel."""
+
+    contains: _Texts | None = Field(default=None, description="Text, or list of texts, that some line holds.")
+    matches: _Patterns | None = Field(
+        default=None, description="Regular expression, or list, that is found in some line (`re.search`)."
+    )
+    not_matches: _Patterns | None = Field(
+        default=None, description="Regular expression, or list, that is found in no line."
+    )
+    equals: Annotated[list[Argument], OneOrMany()] | None = Field(
+        default=None, description="The whole text; a final newline does not count."
+    )
+    empty: Flag | None = Field(default=None, description="`true`: nothing was written; `false`: something was.")
+
+    @model_validator(mode="after")
+    def _not_nothing(self) -> TextModel:
+        if not self.model_fields_set:
+            raise problem("nothing is expected here", "Say contains, matches, not_matches, equals or empty.")
+        return self
+
+
+def _contains(node: YamlScalar) -> dict[str, YamlScalar]:
+    return {"contains": node}
+
+
+def _that(node: YamlScalar) -> dict[str, YamlScalar]:
+    return {"that": node}
+
+
+_Text = Annotated[TextModel, Shorthand(_contains)]
+
+
+class ExpectModel(_Mapping):
+    """What is expected of a result. All entries must hold."""
+
+    rc: Condition | None = Field(default=None, description="Exit status: number, list of numbers or comparison.")
+    stdout_lines: Condition | None = Field(default=None, description="Number of lines of standard output.")
+    stderr_lines: Condition | None = Field(default=None, description="Number of lines of standard error.")
+    elapsed_s: Condition | None = Field(default=None, description="Seconds that the command took.")
+    stdout: _Text | None = Field(default=None, description="Standard output: mapping as below, or a text it contains.")
+    stderr: _Text | None = Field(default=None, description="Standard error: the same.")
+    that: _Expressions | None = Field(default=None, description="Expression, or list of them, that must be true.")
+
+    @model_validator(mode="after")
+    def _sensible(self) -> ExpectModel:
+        if not self.model_fields_set:
+            raise problem("nothing is expected here", "Leave `expect` out: the default is `rc: 0`.")
+        for number in self.rc if isinstance(self.rc, tuple) else (self.rc,):
+            if isinstance(number, int | float) and not (number == int(number) and 0 <= number <= 255):
+                raise _at("rc", f"an exit status is 0 to 255, never {number}")
+        return self
+
+
+_SHORT_SLICE = re.compile(r"(head|tail|lines|match)\s+(\S.*)", re.DOTALL)
+
+
+def _short_slice(node: YamlScalar) -> dict[str, YamlScalar]:
+    found = _SHORT_SLICE.fullmatch(node.raw.strip())
+    if not found:
+        raise problem(f"{node.raw!r} is not a slice", "Write 'head 20', 'tail 20', 'lines 3-10' or 'match ERROR'.")
+    text = found[2].strip()
+    value = int(text) if text.isascii() and text.isdigit() else text
+    ref = node.place(node.raw.index(found[2]))
+    return {found[1]: YamlScalar(node.path, text, value, node.style, ref.line, ref.column, node.lines)}
+
+
+class SliceModel(_Mapping):
+    """A part of the output to show. Exactly one of head, tail, lines and match."""
+
+    head: _Lines | None = Field(default=None, description="The first N lines.")
+    tail: _Lines | None = Field(default=None, description="The last N lines.")
+    lines: LineRange | None = Field(default=None, description="Lines by number, from 1: `3-10`, `[3, 10]` or `5`.")
+    match: Pattern | None = Field(default=None, description="Lines in which this regular expression is found.")
+    context: Annotated[int, Count(0, 100), WithJsonSchema({"type": "integer", "minimum": 0})] | None = Field(
+        default=None, description="With match: lines before and after each found line (default 0)."
+    )
+    stream: _Stream = Field(default="stdout", description="Which output.")
+    max_lines: _Lines | None = Field(default=None, description="With lines and match: at most so many (match: 20).")
+    max_bytes: Annotated[int, Count(1, MAX_SLICE_BYTES), WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
+        default=4096, description="At most so many bytes in all."
+    )
+    when: _SliceWhen = Field(
+        default="fail", description="`fail`: when the verdict is not ok; `always`."
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> SliceModel:
+        ways = [way for way in ("head", "tail", "lines", "match") if getattr(self, way) is not None]
+        if len(ways) != 1:
+            found = f"both {ways[0]} and {ways[1]}" if ways else "none of them"
+            raise _at(ways[1] if ways else "", f"a slice has one of head, tail, lines and match, this has {found}")
+        if self.context is not None and ways != ["match"]:
+            raise _at("context", "context goes with match only")
+        if self.max_lines is not None and ways[0] in {"head", "tail"}:
+            raise _at("max_lines", f"{ways[0]} says already how many lines")
+        return self
+
+
+class _Privileges(_Mapping):
+    become: Flag | None = Field(default=None, description="Run with the privileges of another user.")
+    become_user: PlainText | None = Field(default=None, description="That user (default root).")
+    become_method: _Method | None = Field(default=None, description="How: `sudo`, `su` or `doas`.")
+
+
+class CheckModel(_Privileges):
+    """One command and what is expected of it."""
+
+    id: Identifier | None = Field(
+        default=None, description="Stable name in reports and history, unique in its play; made of `name` when absent."
+    )
+    name: PlainText | None = Field(default=None, description="What people read; `id` or the command when absent.")
+    run: WholeText | None = Field(default=None, description="Shell text for bash. This or `argv`.")
+    argv: list[Argument] | None = Field(default=None, description="Program and arguments; no shell reads them.")
+    raw: Flag = Field(default=False, description="Take `run` or `argv` as they stand: no templates in them.")
+    expect: Annotated[list[Annotated[ExpectModel, Shorthand(_that)]], OneOrMany()] | None = Field(
+        default=None, description="Expectations: mapping, expression, or list of them. Default: `rc: 0`."
+    )
+    warn_if: _Expressions | None = Field(default=None, description="Expression, or list: any true one is a warning.")
+    crit_if: _Expressions | None = Field(default=None, description="Expression, or list: any true one is critical.")
+    severity: _Severity = Field(
+        default="critical", description="What an unmet `expect` means: critical, warning, or info (noted only)."
+    )
+    slice: Annotated[list[Annotated[SliceModel, Shorthand(_short_slice)]], OneOrMany()] | None = Field(
+        default=None, description="Parts of the output to show: mapping, short form such as `tail 20`, or list."
+    )
+    when: _Expressions | None = Field(default=None, description="Run only where all of these expressions are true.")
+    register_: Variable | None = Field(default=None, alias="register", description="Variable that later checks read the result from.")
+    requires: Annotated[list[Tool], OneOrMany(split=True)] | None = Field(
+        default=None, description="Tools or absolute paths; where one is missing the check is skipped."
+    )
+    tags: Words | None = Field(default=None, description="Labels for `--tags` and `--skip-tags`: list, or `a, b`.")
+    env: dict[EnvName, Argument] | None = Field(default=None, description="Environment of this command only.")
+    cwd: WholeText | None = Field(default=None, description="Directory of this command only.")
+    timeout: Seconds | None = Field(default=None, description="Longest time: seconds, or `30s`, `2m`, `1h`.")
+    session: Identifier = Field(
+        default="main", description="Shell to run in; checks of different sessions run side by side."
+    )
+    why: WholeText | None = Field(default=None, description="Why it matters when this is not ok.")
+    fix: WholeText | None = Field(default=None, description="What to do, or look at, next.")
+
+    @model_validator(mode="after")
+    def _one_command(self) -> CheckModel:
+        if self.run is not None and self.argv is not None:
+            raise _at("argv", "a check has `run` or `argv`, not both")
+        if self.run is None and self.argv is None:
+            raise _at("", "a check needs a command: `run` or `argv`")
+        if self.argv is not None and (not self.argv or not self.argv[0].text):
+            raise _at("argv", "argv starts with the program to run, this is empty")
+        return self
+
+
+class PlayModel(_Privileges):
+    """Checks for a pattern of hosts."""
+
+    name: PlainText | None = Field(default=None, description="What people read; `hosts` when absent.")
+    hosts: Annotated[list[Hosts], OneOrMany()] = Field(description="Host pattern, or list of patterns.")
+    vars: PlayVars = Field(default_factory=dict, description="Variables of this play; any YAML.")
+    checks: list[CheckModel] = Field(description="The checks, at least one; a session runs its own in this order.")
+    timeout: Seconds | None = Field(default=None, description="Default for its checks.")
+    tags: Words | None = Field(default=None, description="Labels of all its checks.")
+
+    @model_validator(mode="after")
+    def _has_checks(self) -> PlayModel:
+        if not self.checks:
+            raise _at("checks", "a play needs at least one check")
+        return self
