@@ -1,0 +1,61 @@
+"""What is sent to hosts must start on every Python that hosts have, from the standard library alone."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from house_tree import ROOT
+
+AGENT = ROOT / "remote" / "agent.py"
+WRAPPER = ROOT / "remote" / "wrapper.sh"
+
+# Start-up is most of what a host pays: json alone costs as much as Python itself, so each import is a decision.
+ALLOWED = {
+    "base64", "binascii", "codecs", "ctypes", "errno", "fcntl", "functools", "hashlib", "io", "json", "math", "os",
+    "pty", "pwd", "re", "resource", "select", "signal", "stat", "struct", "sys", "termios", "time", "tty", "zlib",
+    # C modules below the ones above: cheaper than their faces.
+    "_hashlib", "_json", "_sha2", "_sha256", "_socket", "_sre", "_struct", "posix",
+}  # fmt: skip
+
+
+def interpreters() -> list[str]:
+    """This interpreter, and those of Python 3.6 to 3.13 that a version manager has beside it."""
+    found = {sys.executable}
+    for path in sorted(Path.home().glob(".pyenv/versions/3.*/bin/python")):
+        version = path.parts[-3].split(".")
+        if version[1].isdigit() and 6 <= int(version[1]) <= 13:
+            found.add(str(path))
+    return sorted(found)
+
+
+def test_the_agent_imports_only_what_is_allowed() -> None:
+    tree = ast.parse(AGENT.read_text(encoding="utf-8"))
+    imported = {
+        alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
+    } | {(node.module or "").split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+
+    assert imported - ALLOWED == set()
+
+
+@pytest.mark.parametrize("python", interpreters())
+def test_the_agent_compiles(python: str) -> None:
+    # Warnings are errors: a future interpreter must not print into the stream.
+    code = "import sys; compile(open(sys.argv[1], encoding='utf-8').read(), 'agent.py', 'exec')"
+    done = subprocess.run(
+        [python, "-IS", "-W", "error", "-c", code, str(AGENT)], capture_output=True, text=True, timeout=30
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_wrapper_is_bash() -> None:
+    bash = shutil.which("bash")
+    assert bash
+    done = subprocess.run([bash, "-n", str(WRAPPER)], capture_output=True, text=True, timeout=30)
+
+    assert (done.returncode, done.stderr) == (0, "")
