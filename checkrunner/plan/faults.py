@@ -1,0 +1,206 @@
+"""Errors of templates and expressions: where in the file, in which words, and what to do. Knows no template engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from checkrunner.model.errors import TemplateError, nearest
+from checkrunner.model.metadata import REGISTERED_NAMES, RESULT_NAMES
+from checkrunner.model.sources import SourceRef, Template
+from checkrunner.plan.values import SecretInTextError
+
+__all__ = [
+    "RAW_HINT",
+    "as_template",
+    "attribute_error",
+    "fault_at",
+    "find_name",
+    "place",
+    "runtime_error",
+    "syntax_error",
+    "undefined_error",
+]
+
+RAW_HINT = "If this is not meant as a template: write `raw: true` in the check, or {% raw %} ... {% endraw %} around it"
+
+_BRACES = re.compile(r"\{\{.*?(?:\}\}|\Z)|\{%.*?(?:%\}|\Z)", re.DOTALL)
+_SPOKEN = (
+    (re.compile(r"&&"), "Write `and`, not `&&`"),
+    (re.compile(r"\|\|"), "Write `or`, not `||`"),
+    (re.compile(r"!(?!=)"), "Write `not`, not `!`"),
+    (re.compile(r"(?<![=!<>])=(?!=)"), "Write `==` to compare"),
+)
+_WORDS = {
+    "end of print statement": "`}}`",
+    "end of statement block": "`%}`",
+    "begin of print statement": "`{{`",
+    "chunk after expression": "something follows the end of the expression",
+    "unexpected end of template": "the text ends too early",
+    "Jinja was looking for the following tags:": "Expected is one of",
+}
+
+
+def as_template(text: Template | str) -> Template:
+    """`text` as a Template; a bare text has no place."""
+    return text if isinstance(text, Template) else Template(text=text)
+
+
+def place(template: Template, offset: int) -> tuple[SourceRef, str]:
+    """The place in the file of a character of the text, and the line that it stands on.
+
+    The line is known only as far as the text goes; what stands before it in the file is shown as spaces. In a text
+    that YAML folded from several lines, only the first line's place is known.
+    """
+    text, source = template.text, template.source
+    start = text.rfind("\n", 0, offset) + 1
+    end = text.find("\n", start)
+    content = text[start : end if end >= 0 else len(text)]
+    if not source.line:
+        return source, content
+    row, column = text.count("\n", 0, start), offset - start
+    pad = " " * max(source.column - 1, 0)
+    if template.literal or row == 0:
+        line = source.line + (row if template.literal else 0)
+        at = source.column + column if source.column else 0
+        return SourceRef(path=source.path, line=line, column=at), pad + content
+    return source, pad + content
+
+
+def fault_at(template: Template, offset: int, message: str, hint: str = "") -> TemplateError:
+    """A TemplateError that points at a character of the text."""
+    source, line_text = place(template, offset)
+    return TemplateError(message, source=source, line_text=line_text, hint=hint)
+
+
+def find_name(template: Template, name: str, *, expression: bool, attribute: bool = False) -> int:
+    """The offset of the first use of a name in the code of the text; where the code begins when it is not found."""
+    before = r"\.\s*|\[\s*['\"]" if attribute else r"(?<![\w.'\"])"
+    wanted = re.compile(rf"(?:{before})(?P<name>{re.escape(name)})\b")
+    first = -1
+    for start, end in _code(template.text, expression):
+        found = wanted.search(template.text, start, end)
+        if found:
+            return found.start("name")
+        first = start if first < 0 else first
+    return max(first, 0)
+
+
+def _code(text: str, expression: bool) -> Iterable[tuple[int, int]]:
+    return [(0, len(text))] if expression else [match.span() for match in _BRACES.finditer(text)]
+
+
+def syntax_error(template: Template, expression: bool, message: str, line: int) -> TemplateError:
+    """From the engine's message and the line (1-based, in the text) that it names."""
+    text = template.text
+    start = _line_start(text, line)
+    got = re.search(r"(?:got|unexpected) '([^']+)'|unexpected char '([^']+)'", message)
+    offset = _token(text, start, next((g for g in got.groups() if g), "") if got else "", expression)
+    for engine, plain in _WORDS.items():
+        message = message.replace(f"'{engine}'", plain).replace(engine, plain)
+    message = message[:1].lower() + message[1:].rstrip(".")
+    if expression:
+        return fault_at(template, offset, f"not a valid expression: {message}", _expression_hint(text))
+    return fault_at(template, offset, f"not a valid template: {message}", RAW_HINT)
+
+
+def _line_start(text: str, line: int) -> int:
+    start = 0
+    for _ in range(max(line, 1) - 1):
+        start = text.find("\n", start) + 1
+    return start
+
+
+def _token(text: str, start: int, token: str, expression: bool) -> int:
+    end = text.find("\n", start)
+    end = end if end >= 0 else len(text)
+    opening = 0 if expression else _opening(text, start, end)
+    if expression:
+        opening = start
+    if token:
+        found = text.find(token, opening if expression else min(opening + 2, end), end)
+        if found >= 0:
+            return found
+    return opening
+
+
+def _opening(text: str, start: int, end: int) -> int:
+    found = re.compile(r"\{[{%#]").search(text, start, end)
+    return found.start() if found else start
+
+
+def _expression_hint(text: str) -> str:
+    if "{{" in text or "{%" in text:
+        return "Expressions are written without braces"
+    bare = re.sub(r"'[^']*'|\"[^\"]*\"", "''", text)
+    return next((hint for pattern, hint in _SPOKEN if pattern.search(bare)), "")
+
+
+def undefined_error(template: Template, expression: bool, name: str, names: Iterable[str]) -> TemplateError:
+    """A name that nobody has defined, with the nearest one that somebody has."""
+    known = [str(other) for other in names]
+    hint = ""
+    if name in RESULT_NAMES:
+        hint = (
+            f"{name} is known only after the check has run: use it in expect, warn_if or crit_if, "
+            "or register an earlier check and read it from there"
+        )
+    elif close := nearest(name, [*known, *(RESULT_NAMES if expression else ())]):
+        hint = f"Did you mean {close!r}?"
+    if not hint and not expression:
+        hint = RAW_HINT if re.search(r"\{\{\s*(json|range|end|if|with|printf|println)\b", template.text) else ""
+    offset = find_name(template, name, expression=expression)
+    return fault_at(template, offset, f"{name!r} is not defined", hint)
+
+
+def attribute_error(template: Template, expression: bool, name: str, owner: str = "") -> TemplateError:
+    """Something that a registered result does not have."""
+    hint = f"A result has: {', '.join(REGISTERED_NAMES)}"
+    if name in ("stdout", "stderr", "msg", "output", "text"):
+        hint = (
+            "Output stays on the host, a result is its metadata only: ask about the text with `expect` in the check "
+            "that prints it, show it with `slice`"
+        )
+    elif close := nearest(name, REGISTERED_NAMES):
+        hint = f"Did you mean {close!r}?"
+    offset = find_name(template, name, expression=expression, attribute=True)
+    return fault_at(template, offset, f"{owner or 'a result'} has no {name!r}", hint)
+
+
+_UNDEFINED = re.compile(r"'(?P<name>.*)' is undefined")
+_NO_ATTRIBUTE = re.compile(r"'(?P<owner>[^']*)' has no (?:attribute|element) '?(?P<name>[^']*)'?")
+
+
+def runtime_error(
+    template: Template, expression: bool, error: Exception, names: Mapping[str, object], kind: str
+) -> TemplateError:
+    """From any exception of an evaluation. `kind` is ``undefined`` where the engine says so, else empty."""
+    message = " ".join(str(error).split())
+    if isinstance(error, TemplateError):
+        return _of_variable(template, expression, error)
+    if isinstance(error, SecretInTextError):
+        offset = find_name(template, error.name, expression=expression)
+        hint = "Give it to the command through `env`, and use it there as a shell variable"
+        return fault_at(template, offset, f"{error.name!r} is secret and cannot become part of this text", hint)
+    if kind == "undefined":
+        if found := _UNDEFINED.fullmatch(message):
+            return undefined_error(template, expression, found["name"], names)
+        if found := _NO_ATTRIBUTE.search(message):
+            if found["owner"].endswith("Registered object"):
+                return attribute_error(template, expression, found["name"])
+            offset = find_name(template, found["name"], expression=expression, attribute=True)
+            return fault_at(template, offset, f"there is no {found['name']!r} in it ({found['owner']})")
+    if isinstance(error, RecursionError):
+        message = "it calls itself without end"
+    hint = "stdout_lines and stderr_lines are numbers here" if "'int'" in message and "_lines" in template.text else ""
+    offset = find_name(template, "", expression=expression)
+    return fault_at(template, offset, f"cannot be evaluated: {message or type(error).__name__}", hint)
+
+
+def _of_variable(template: Template, expression: bool, error: TemplateError) -> TemplateError:
+    """An error within a variable: its own place when it has one, else the place where the variable is used."""
+    if error.source.line:
+        return error
+    found = re.match(r"variable '([^']+)'", error.message)
+    offset = find_name(template, found[1] if found else "", expression=expression)
+    return fault_at(template, offset, error.message, error.hint)

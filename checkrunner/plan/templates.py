@@ -1,0 +1,385 @@
+"""The one door to Jinja2: compiles templates and expressions, runs them bounded and sandboxed.
+
+Import it only where something is to be rendered (`texts.Templates` does): the engine costs 40 ms to load. It knows
+texts and names, nothing of hosts and checks.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jinja2
+from jinja2 import meta, nodes
+from jinja2.exceptions import TemplateSyntaxError, UndefinedError
+from jinja2.parser import Parser
+from jinja2.runtime import Context, StrictUndefined, Undefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import missing
+from jinja2.visitor import NodeTransformer
+
+from checkrunner.model.errors import nearest
+from checkrunner.model.sources import Secret, Template
+from checkrunner.plan.bounds import MAX_TEXT, BoundError, Steps, guard_call, guard_operator, guard_size
+from checkrunner.plan.faults import RAW_HINT, fault_at, find_name, runtime_error, syntax_error
+from checkrunner.plan.filters import FILTERS, LEFT_OUT, TESTS
+from checkrunner.plan.values import Hidden, Registered, RemoteText, SecretInTextError, put_in_shell
+
+__all__ = ["Engine", "Unit"]
+
+Names = Mapping[str, object]
+
+_GLOBALS = ("range", "dict", "namespace")
+_CR = "\ue00d"
+"""Stands for a carriage return while the engine, which would make it a newline, has the text."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Unit:
+    """A parsed text. `free` are the names it takes from outside, `guarded` those of them that may be missing
+    (``x | default(1)``, ``x is defined``), `attributes` what is read of each name (``x.rc``)."""
+
+    template: Template
+    expression: bool
+    tree: nodes.Template
+    free: frozenset[str]
+    guarded: frozenset[str]
+    attributes: Mapping[str, frozenset[str]]
+    lone: nodes.Expr | None = None
+    text_code: jinja2.Template | None = None
+    value_code: jinja2.Template | None = None
+
+
+class _Undefined(StrictUndefined):
+    """Strict, but what is below something undefined is undefined too, so that ``a.b.c | default(0)`` works."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __getitem__(self, key: object) -> Any:
+        return self
+
+
+class _Context(Context):
+    def resolve_or_missing(self, key: str) -> Any:
+        if key in self.vars:
+            return self.vars[key]
+        try:
+            value = self.parent[key]
+        except KeyError:
+            return self.environment.globals.get(key, missing)
+        return Hidden(value, key) if isinstance(value, Secret) else value
+
+
+def _tainted(value: object) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(isinstance(item, RemoteText) for item in value)
+    return isinstance(value, RemoteText)
+
+
+def _taint(result: Any, sources: Iterable[object]) -> Any:
+    """What is made of a host's text is a host's text."""
+    if not isinstance(result, (str, list)) or not any(_tainted(source) for source in sources):
+        return result
+    if isinstance(result, str):
+        return RemoteText(result)
+    return [RemoteText(item) if isinstance(item, str) else item for item in result]
+
+
+def _join(parts: Iterable[str]) -> str:
+    items = list(parts)
+    text = "".join(items)
+    return RemoteText(text) if _tainted(items) else text
+
+
+class _Environment(ImmutableSandboxedEnvironment):
+    intercepted_binops = frozenset({"+", "*", "**", "%"})
+    context_class = _Context
+    concat = staticmethod(_join)
+
+    def __init__(self, steps: Steps) -> None:
+        super().__init__(undefined=_Undefined, keep_trailing_newline=True, finalize=_finalize, cache_size=0)
+        self.steps = steps
+        self.globals = {name: self.globals[name] for name in _GLOBALS}
+        own: dict[str, Callable[..., Any]] = {n: f for n, f in self.filters.items() if n not in LEFT_OUT}
+        self.filters = {n: self._bounded(n, f) for n, f in {**own, **FILTERS}.items()}
+        self.filters["_concat"] = self._concat
+        self.filters["_steps"] = steps.count
+        self.tests.update(TESTS)
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ARG002 - as the base
+        guard_operator(operator, left, right)
+        result = _taint(self.binop_table[operator](left, right), (left, right))
+        self.steps.take(result)
+        return result
+
+    def call(self, context: Context, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        # The sandbox's own `format` is a wrapper around the text's method.
+        owner = getattr(getattr(function, "__wrapped__", function), "__self__", None)
+        if isinstance(owner, str):
+            guard_call(getattr(function, "__name__", ""), (owner, *args), kwargs)
+        result = super().call(context, function, *args, **kwargs)
+        self.steps.take(result)
+        return _taint(result, (owner, *args, *kwargs.values()))
+
+    def _concat(self, parts: list[Any]) -> str:
+        guard_size(parts)
+        text = _join([str(part) for part in parts])
+        self.steps.take(text)
+        return text
+
+    def _bounded(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        skip = 1 if hasattr(function, "jinja_pass_arg") else 0
+
+        @functools.wraps(function)
+        def bounded(*args: Any, **kwargs: Any) -> Any:
+            given = args[skip:]
+            guard_size(given)
+            guard_call(name, given, kwargs)
+            result = function(*args, **kwargs)
+            self.steps.take(result)
+            return str.__str__(result) if name == "quote" else _taint(result, (*given, *kwargs.values()))
+
+        return bounded
+
+
+def _finalize(value: Any) -> Any:
+    if value is None:
+        return ""
+    if isinstance(value, Registered):
+        msg = "a result is not a text: name what you want of it, such as .rc"
+        raise TypeError(msg)
+    if isinstance(value, Secret):
+        name = "a variable"
+        raise SecretInTextError(name)
+    guard_size(value)
+    return value
+
+
+class _Bounding(NodeTransformer):
+    """Rewrites loops so that their rounds count, and ``~`` so that its result is watched."""
+
+    def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802 - the visitor finds it by this name
+        self.generic_visit(node)
+        node.iter = nodes.Filter(node.iter, "_steps", [], [], None, None, lineno=node.lineno)
+        return node
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802 - as above
+        self.generic_visit(node)
+        parts = nodes.List(node.nodes, lineno=node.lineno)
+        return nodes.Filter(parts, "_concat", [], [], None, None, lineno=node.lineno)
+
+
+class Engine:
+    """Compiles once, runs often. One thread at a time."""
+
+    def __init__(self) -> None:
+        self._steps = Steps()
+        self._environment = _Environment(self._steps)
+        self._units: dict[tuple[str, bool], Unit] = {}
+
+    def unit(self, template: Template, expression: bool) -> Unit:
+        """The parsed text; raises TemplateError for syntax, unknown filters and tests."""
+        key = (template.text, expression)
+        unit = self._units.get(key)
+        if unit is None:
+            unit = self._units[key] = self._parse(template, expression)
+        return unit
+
+    def filters(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The names of all filters and tests."""
+        return (
+            frozenset(name for name in self._environment.filters if not name.startswith("_")),
+            frozenset(self._environment.tests),
+        )
+
+    def render(self, template: Template, names: Names, *, shell: bool = False) -> str:
+        """The text. With `shell`, text from a host is quoted where it enters."""
+        unit = self.unit(template, expression=False)
+        with _mapped(template, False, names):
+            return self._text(unit, names, shell)
+
+    def evaluate(self, template: Template, names: Names) -> Any:
+        """The value of an expression; a secret value is a Secret."""
+        unit = self.unit(template, expression=True)
+        with _mapped(template, True, names):
+            value = self._value(unit, names)
+        return value.secret() if isinstance(value, Hidden) else value
+
+    def value_of(self, template: Template, names: Names, name: str) -> Any:
+        """The value of a variable whose text is a template: of any type where the text is one ``{{ ... }}``. What a
+        secret went into is secret (a Hidden) as a whole."""
+        unit = self.unit(template, expression=False)
+        outer, Hidden.revealed = Hidden.revealed, []
+        try:
+            with _mapped(template, False, names):
+                value = self._value(unit, names) if unit.lone is not None else self._text(unit, names, False)
+                if not Hidden.revealed or isinstance(value, Hidden):
+                    return value
+                if not isinstance(value, str):
+                    raise SecretInTextError(Hidden.revealed[0])
+                return Hidden(Secret(value), name)
+        finally:
+            Hidden.revealed = outer
+
+    def _text(self, unit: Unit, names: Names, shell: bool) -> str:
+        if unit.text_code is None:
+            unit.text_code = self._compiled(unit.tree)
+        out = ""
+        with self._steps:
+            for chunk in unit.text_code.root_render_func(self._context(names)):
+                out += self._shell_text(out, chunk) if shell and isinstance(chunk, RemoteText) else chunk
+                if len(out) > MAX_TEXT:
+                    msg = f"the text would be longer than {MAX_TEXT:,} characters"
+                    raise BoundError(msg)
+        return out.replace(_CR, "\r") if _CR in out and _CR not in unit.template.text else out
+
+    @staticmethod
+    def _shell_text(before: str, chunk: str) -> str:
+        quoted = put_in_shell(before, str.__str__(chunk))
+        if quoted is None:
+            msg = (
+                f"text from the host ({str.__repr__(chunk)}) would stand within quotes, after a `#` or in a "
+                "here-document, where it cannot be quoted safely: pass it through `env`"
+            )
+            raise ValueError(msg)
+        return quoted
+
+    def _value(self, unit: Unit, names: Names) -> Any:
+        if unit.value_code is None:
+            assert unit.lone is not None
+            body: list[nodes.Node] = [nodes.Assign(nodes.Name("result", "store"), unit.lone, lineno=1)]
+            unit.value_code = self._compiled(nodes.Template(body, lineno=1))
+        context = self._context(names)
+        with self._steps:
+            for _ in unit.value_code.root_render_func(context):
+                pass
+            value = context.vars["result"]
+            if isinstance(value, Undefined):
+                str(value)  # raises: it is strict
+            return list(value) if isinstance(value, Iterator) else value
+
+    def _context(self, names: Names) -> Context:
+        return _Context(self._environment, names, None, {})  # type: ignore[arg-type]  # reads of any mapping are enough
+
+    def _compiled(self, tree: nodes.Template) -> jinja2.Template:
+        tree.set_environment(self._environment)
+        return self._environment.from_string(tree)
+
+    def _parse(self, template: Template, expression: bool) -> Unit:
+        text = template.text
+        if not expression and "${#" in text:
+            message = "`{#` starts a comment of the template engine, here it looks like shell text"
+            raise fault_at(template, text.index("${#") + 1, message, RAW_HINT)
+        source = text.replace("\r", _CR) if "\r" in text and _CR not in text else text
+        try:
+            tree = self._expression_tree(source) if expression else self._environment.parse(source)
+        except TemplateSyntaxError as error:
+            raise syntax_error(template, expression, error.message or "", error.lineno) from error
+        except RecursionError as error:
+            raise fault_at(template, 0, "nested too deeply") from error
+        self._reject(template, expression, tree)
+        free, guarded, attributes = _survey(tree)
+        _Bounding().visit(tree)
+        return Unit(
+            template=template,
+            expression=expression,
+            tree=tree,
+            free=free,
+            guarded=guarded,
+            attributes=attributes,
+            lone=_lone(tree),
+        )
+
+    def _expression_tree(self, source: str) -> nodes.Template:
+        parser = Parser(self._environment, source, state="variable")
+        expression = parser.parse_expression()
+        if not parser.stream.eos:
+            token = parser.stream.current
+            message = f"chunk after expression, got {token.value!r}"
+            raise TemplateSyntaxError(message, token.lineno)
+        tree = nodes.Template([nodes.Output([expression], lineno=1)], lineno=1)
+        tree.set_environment(self._environment)
+        return tree
+
+    def _reject(self, template: Template, expression: bool, tree: nodes.Template) -> None:
+        for statement in tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)):
+            word = "from" if isinstance(statement, nodes.FromImport) else type(statement).__name__.lower()
+            raise fault_at(template, find_name(template, word, expression=False), f"{word!r} is not available here")
+        known: tuple[tuple[type[nodes.Node], str, Mapping[str, Any]], ...] = (
+            (nodes.Filter, "filter", self._environment.filters),
+            (nodes.Test, "test", self._environment.tests),
+        )
+        for kind, word, table in known:
+            for node in tree.find_all(kind):
+                name: str = node.name  # type: ignore[attr-defined]  # both kinds have it
+                if name in table and not name.startswith("_"):
+                    continue
+                close = nearest(name, table)
+                hint = f"Did you mean {close!r}?" if close else f"docs/expressions.md lists every {word}"
+                offset = find_name(template, name, expression=expression)
+                raise fault_at(template, offset, f"no {word} is called {name!r}", hint)
+
+
+def _lone(tree: nodes.Template) -> nodes.Expr | None:
+    """The expression, where the whole text is a single one."""
+    output = tree.body[0] if len(tree.body) == 1 else None
+    if isinstance(output, nodes.Output) and len(output.nodes) == 1:
+        only = output.nodes[0]
+        return None if isinstance(only, nodes.TemplateData) else only
+    return None
+
+
+def _survey(tree: nodes.Template) -> tuple[frozenset[str], frozenset[str], Mapping[str, frozenset[str]]]:
+    loaded: set[str] = set()
+    bound = False
+    for name in tree.find_all(nodes.Name):
+        if name.ctx == "load":
+            loaded.add(name.name)
+        else:
+            bound = True
+    free = frozenset(meta.find_undeclared_variables(tree) if bound else loaded) - {*_GLOBALS}
+    guarded = set()
+    for node in tree.find_all((nodes.Filter, nodes.Test)):
+        if node.name in ("default", "d", "defined", "undefined"):
+            guarded.add(_root(node.node))
+    attributes: dict[str, set[str]] = {}
+    for attribute in tree.find_all(nodes.Getattr):
+        if isinstance(attribute.node, nodes.Name):
+            attributes.setdefault(attribute.node.name, set()).add(attribute.attr)
+    for item in tree.find_all(nodes.Getitem):
+        if isinstance(item.node, nodes.Name) and isinstance(item.arg, nodes.Const):
+            attributes.setdefault(item.node.name, set()).add(str(item.arg.value))
+    return free, free & guarded, {name: frozenset(found) for name, found in attributes.items()}
+
+
+def _root(node: nodes.Node | None) -> str:
+    while isinstance(node, (nodes.Getattr, nodes.Getitem)):
+        node = node.node
+    return node.name if isinstance(node, nodes.Name) else ""
+
+
+class _mapped:  # noqa: N801 - used like a function
+    """Turns every exception within into a TemplateError with a place."""
+
+    __slots__ = ("_expression", "_names", "_template")
+
+    def __init__(self, template: Template, expression: bool, names: Names) -> None:
+        self._template, self._expression, self._names = template, expression, names
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if not isinstance(error, Exception):
+            return
+        kind = "undefined" if isinstance(error, UndefinedError) else ""
+        mapped = runtime_error(self._template, self._expression, error, self._names, kind)
+        if mapped is not error:
+            raise mapped from error

@@ -1,0 +1,80 @@
+"""Templates and expressions as the rest of checkrunner uses them. The engine behind is loaded when first needed, so
+that a run of plain texts never pays for it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from checkrunner.model.sources import Secret, Template
+from checkrunner.plan.faults import as_template
+from checkrunner.plan.values import Hidden
+
+if TYPE_CHECKING:  # only for its name: importing it is what this module puts off
+    from checkrunner.plan.templates import Engine, Unit
+
+__all__ = ["Templates"]
+
+Names = Mapping[str, object]
+_NONE: frozenset[str] = frozenset()
+
+
+class Templates:
+    """Renders templates and evaluates expressions over names; each text is compiled once.
+
+    Every method raises TemplateError, with the place in the file, and nothing else. Values are never read as
+    templates again. Not for several threads at once.
+    """
+
+    @functools.cached_property
+    def _engine(self) -> Engine:
+        from checkrunner.plan.templates import Engine
+
+        return Engine()
+
+    def render(self, template: Template, names: Names, *, shell: bool = False) -> str:
+        """The text with its templates filled in. With `shell` it is a shell command, and text that came from a host is
+        quoted where it enters. A secret in it is an error."""
+        return template.text if template.is_static else self._engine.render(template, names, shell=shell)
+
+    def render_env(self, template: Template, names: Names) -> str | Secret:
+        """The text for an environment variable: a Secret when a secret is in it."""
+        if template.is_static:
+            return template.text
+        value = self._engine.value_of(template, names, "env")
+        if isinstance(value, Hidden):
+            return value.secret()
+        return "" if value is None else str(value)
+
+    def evaluate(self, expression: Template | str, names: Names) -> Any:
+        """The value of an expression (no braces). Whether it counts as true: `model.metadata.truth`."""
+        return self._engine.evaluate(as_template(expression), names)
+
+    def value_of(self, template: Template, names: Names, name: str) -> Any:
+        """The value of the variable `name` whose text is a template: typed when the text is one ``{{ ... }}``."""
+        return template.text if template.is_static else self._engine.value_of(template, names, name)
+
+    def unit(self, text: Template | str, *, expression: bool) -> Unit | None:
+        """What is known of a text before it is evaluated; None for a text without templates."""
+        template = as_template(text)
+        return None if template.is_static and not expression else self._engine.unit(template, expression)
+
+    def names_in(self, template: Template) -> frozenset[str]:
+        """The names that a text takes from outside."""
+        unit = self.unit(template, expression=False)
+        return unit.free if unit else _NONE
+
+    def names_in_expression(self, expression: Template | str) -> frozenset[str]:
+        """The names that an expression reads."""
+        unit = self.unit(expression, expression=True)
+        return unit.free if unit else _NONE
+
+    def attributes_of(self, expression: Template | str, name: str) -> frozenset[str]:
+        """What an expression reads of one of its names: ``{"rc"}`` for ``disk.rc > 0``."""
+        unit = self.unit(expression, expression=True)
+        return unit.attributes.get(name, _NONE) if unit else _NONE
+
+    def vocabulary(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The names of all filters, and of all tests."""
+        return self._engine.filters()

@@ -1,0 +1,144 @@
+"""Values that templates meet and that are not plain data: secrets, text that came from a host, registered results."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any, SupportsIndex
+
+from checkrunner.model.metadata import result_names
+from checkrunner.model.plan import CheckOutcome
+from checkrunner.model.results import Execution, VerdictState
+from checkrunner.model.sources import Secret
+
+__all__ = ["Hidden", "Registered", "RemoteText", "SecretInTextError", "hide", "put_in_shell"]
+
+
+class SecretInTextError(Exception):
+    """A secret was about to become part of a text that is not secret."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+class Hidden:
+    """A Secret as templates see it: it can be tested and compared, and passed on whole, but not made a text.
+
+    Within a rendering that may be secret itself (`revealed` is then a list), text is given and noted there.
+    """
+
+    __slots__ = ("_name", "_secret")
+
+    revealed: list[str] | None = None
+
+    def __init__(self, secret: Secret, name: str) -> None:
+        self._secret = secret
+        self._name = name
+
+    def secret(self) -> Secret:
+        """The Secret itself. (Templates cannot call this: see `unsafe_callable`.)"""
+        return self._secret
+
+    secret.unsafe_callable = True  # type: ignore[attr-defined]  # the sandbox's marker
+
+    def __str__(self) -> str:
+        if Hidden.revealed is None:
+            raise SecretInTextError(self._name)
+        Hidden.revealed.append(self._name)
+        return self._secret.reveal()
+
+    def __repr__(self) -> str:
+        return repr(self._secret)
+
+    def __bool__(self) -> bool:
+        return bool(self._secret.reveal())
+
+    def __eq__(self, other: object) -> bool:
+        text = other.secret().reveal() if isinstance(other, Hidden) else other
+        return self._secret.reveal() == text
+
+    def __hash__(self) -> int:
+        return hash(self._secret)
+
+
+class RemoteText(str):
+    """Text that a host chose (a working directory). It is never read as a template, and quoted in a command."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return self
+
+    def __getitem__(self, key: SupportsIndex | slice) -> str:
+        return RemoteText(str.__getitem__(self, key))
+
+
+class Registered:
+    """The result of an earlier check, as templates see it: `REGISTERED_NAMES`, metadata only."""
+
+    def __init__(self, outcome: CheckOutcome) -> None:
+        result, state = outcome.result, outcome.verdict.state
+        names: Mapping[str, Any] = _NOTHING if result is None else result_names(result)
+        self.__dict__.update(names)
+        self.cwd = RemoteText(names["cwd"])
+        self.verdict = str(state)
+        self.ok = state is VerdictState.OK
+        self.failed = state in (VerdictState.WARN, VerdictState.CRIT)
+        self.skipped = state is VerdictState.SKIPPED or names["execution"] == Execution.NOT_RUN
+        self.missing = [] if result is None else [RemoteText(word) for word in result.missing]
+
+    def __repr__(self) -> str:
+        return f"<result: {self.verdict}>"
+
+
+_NOTHING: Mapping[str, Any] = {
+    "rc": None,
+    "stdout_lines": 0,
+    "stderr_lines": 0,
+    "stdout_bytes": 0,
+    "stderr_bytes": 0,
+    "elapsed_s": 0.0,
+    "cpu_s": 0.0,
+    "cwd": "",
+    "execution": str(Execution.NOT_RUN),
+    "truncated": False,
+}
+
+
+def hide(value: Any, name: str) -> Any:
+    """`value` with each Secret in it wrapped for templates; the same object where there is none."""
+    if isinstance(value, Secret):
+        return Hidden(value, name)
+    if isinstance(value, Mapping):
+        hidden = {key: hide(item, name) for key, item in value.items()}
+        return hidden if any(hidden[key] is not value[key] for key in hidden) else value
+    if isinstance(value, (list, tuple)):
+        items = [hide(item, name) for item in value]
+        return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
+    return value
+
+
+def put_in_shell(before: str, text: str) -> str | None:
+    """`text` from a host as it may follow `before` in a command: quoted unless it is plain. None when no quoting is
+    known to be safe there, that is within quotes or after a here-document or comment has begun."""
+    quoted = shlex.quote(text)
+    if quoted == text:
+        return text
+    return None if "<<" in before or "#" in before or _open_quote(before) else quoted
+
+
+def _open_quote(text: str) -> bool:
+    """Whether a shell that has read `text` is within quotes (or just after a backslash)."""
+    quote = ""
+    escaped = False
+    for char in text:
+        if escaped:
+            escaped = False
+        elif char == "\\" and quote != "'":
+            escaped = True
+        elif quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"`":
+            quote = char
+    return bool(quote) or escaped
