@@ -61,7 +61,10 @@ _ABOUT = re.compile(
 _WORDS = re.compile(r"[_-]|(?<=[a-z0-9])(?=[A-Z])")
 _KEY = rf"(?:{_KEYWORD}|(?<![A-Za-z])pass)(?P<suffix>(?:[_-][\w-]{{0,40}}+|[0-9]{{1,4}}+|(?-i:[A-Z])\w{{0,40}}+)?)"
 # A bare value goes on over quotes, commas and semicolons unless these end it: before a space, or before the next key.
-_BARE = r"""[^\s&;,"'](?:[^\s&;,"']|["'](?![\s,;:)}\]]|$)|[;,](?!["']?[\w.-]{1,40}["']?[=:]|\s|$|(?<=;)[ \t]{0,4}[\w. -]{1,40}=))*+"""
+_BARE = (
+    r"""[^\s&;,"'](?:[^\s&;,"']|["'](?![\s,;:)}\]]|$)"""
+    r"""|[;,](?!["']?[\w.-]{1,40}["']?[=:]|\s|$|(?<=;)[ \t]{0,4}[\w. -]{1,40}=))*+"""
+)
 _ASSIGNMENT = re.compile(
     rf"(?P<key>{_KEY})(?P<sep>\\?[\"']?\]?[ \t]{{0,8}}+(?:=>|:=|==|[=:])[ \t]{{0,8}}+)"
     r"(?:\"(?P<dq>(?:[^\"\\]|\\.)*+)|'(?P<sq>(?:[^'\\]|\\.)*+)|\\\"(?P<eq>[^\"\\]*+)"
@@ -154,7 +157,8 @@ RULES: tuple[Rule, ...] = (
         "authorization cookie",
         re.compile(
             r"(?:authorization|(?<![A-Za-z])(?:set-)?cookie)[\"']?[ \t]{0,4}+[:=][ \t]{0,4}+[\"']?"
-            r"(?:(?:basic|bearer|token|digest|negotiate|ntlm|aws4-hmac-sha256|apikey)[ \t]{1,4}+)?(?P<value>[^\r\n\"']++)",
+            r"(?:(?:basic|bearer|token|digest|negotiate|ntlm|aws4-hmac-sha256|apikey)[ \t]{1,4}+)?"
+            r"(?P<value>[^\r\n\"']++)",
             re.IGNORECASE,
         ),
         _value,
@@ -252,8 +256,8 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "assignment",
-        "values of password, passwd, secret, token, api key, access key, credential and the like, in shell, JSON, INI and"
-        " query-string form",
+        "values of password, passwd, secret, token, api key, access key, credential and the like, in shell, JSON, INI"
+        " and query-string form",
         'DB_PASSWORD="hunter2"',
         "pass pwd secret token key credential",
         _ASSIGNMENT,

@@ -16,7 +16,7 @@ LINE_BYTES = 2000
 """The longest line that is viewed at all; the rest is counted as cut. Hosts cut earlier unless asked otherwise."""
 
 _TAB = 8
-# One alternative a kind of sequence; each has a clear end, so that matching is linear. A string sequence (OSC, DCS, ...)
+# One alternative a kind of sequence; each has a clear end, so that matching is linear. A string sequence (OSC, DCS)
 # without an end must not swallow the rest of the line: then only its introducer goes.
 _ESCAPE = re.compile(
     r"(?:\x1b\[|\x9b)(?P<args>[0-?]*)[ -/]*(?P<end>[@-~]?)"

@@ -1,0 +1,229 @@
+"""Outcomes of all hosts to the report of the run: counted, folded, ranked, nothing left out silently."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from checkrunner.findings.exit_code import exit_code
+from checkrunner.findings.fold import fold
+from checkrunner.findings.grouping import Group, group
+from checkrunner.findings.incomplete import fold_incomplete
+from checkrunner.findings.masks import Masker, own_names
+from checkrunner.findings.numbers import shared_reasons, shared_result
+from checkrunner.findings.redact import NullRedactor
+from checkrunner.findings.tokens import measure
+from checkrunner.findings.totals import capture_of, count, execution_of
+from checkrunner.model.plan import CheckOutcome, HostOutcome
+from checkrunner.model.report import Finding, Incomplete, Omission, Report, RunInfo
+from checkrunner.model.results import CaptureState, Reason, VerdictState
+from checkrunner.model.seams import Redactor
+from checkrunner.model.sources import Template
+
+__all__ = ["ReportLimits", "build_report"]
+
+Texts = Callable[[CheckOutcome], tuple[str, str]]
+"""The rendered `why` and `fix` of an outcome's check."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportLimits:
+    """What keeps a report small when everything differs.
+
+    | field | limits |
+    |---|---|
+    | variants | findings of one check, verdict and reasons that differ by their slices alone |
+    | host_chars | the folded host names of one finding |
+    | notes | different notes about hosts |
+    | text_chars | one reason, note, hint or warning |
+    """
+
+    variants: int = 8
+    host_chars: int = 2000
+    notes: int = 5
+    text_chars: int = 1000
+
+
+def build_report(
+    outcomes: Sequence[HostOutcome],
+    *,
+    run: RunInfo,
+    warnings: Sequence[str] = (),
+    redactor: Redactor | None = None,
+    texts: Texts | None = None,
+    to_text: Callable[[Report], str] | None = None,
+    limits: ReportLimits | None = None,
+) -> Report:
+    """The report. `run.complete` and `run.exit_code` are computed here, whatever `run` says.
+
+    `redactor` masks reasons, notes and warnings (slices arrive masked). `texts` renders why and fix for the exemplar of
+    a finding; without it they are shown as written. `to_text` is the JSON renderer, for the size in `budget`.
+
+    Cost: linear in the outcomes; a healthy one costs about a microsecond, others what masking their slices costs.
+    """
+    building = _Building(redactor or NullRedactor(), texts or _as_written, limits or ReportLimits())
+    totals = count(outcomes)
+    groups = group(outcomes, variants=building.limits.variants)
+    findings = tuple(building.finding(entry) for entry in groups)
+    incomplete = tuple(building.incomplete(entry) for entry in fold_incomplete(outcomes))
+    looked = not totals.not_run and not totals.verdict.get(VerdictState.UNKNOWN) and not incomplete
+    building.captures(outcomes)
+    report = Report(
+        run=replace(
+            run,
+            complete=looked and run.ended == "normal",
+            exit_code=exit_code(totals, run.ended),
+            error=building.text(run.error),
+        ),
+        totals=totals,
+        findings=findings,
+        incomplete=incomplete,
+        warnings=(*(building.text(warning) for warning in dict.fromkeys(warnings)), *building.host_notes(outcomes)),
+        omissions=tuple(building.omissions),
+    )
+    return replace(report, budget=measure(to_text(report))) if to_text else report
+
+
+def _as_written(outcome: CheckOutcome) -> tuple[str, str]:
+    def text(template: Template | None) -> str:
+        return template.text if template else ""
+
+    check = outcome.planned.check
+    return text(check.why), text(check.fix)
+
+
+class _Building:
+    """One report in the making: what it may show, and what it had to leave out so far."""
+
+    def __init__(self, redactor: Redactor, texts: Texts, limits: ReportLimits) -> None:
+        self.limits = limits
+        self.omissions: list[Omission] = []
+        self._redactor = redactor
+        self._texts = texts
+
+    def text(self, text: str) -> str:
+        """A text fit for the report: masked, and not longer than the limit, which it then says."""
+        text = self._redactor.redact(text) if text else text
+        over = len(text) - self.limits.text_chars
+        return text if over <= 0 else f"{text[: self.limits.text_chars]}... ({over} characters more)"
+
+    def finding(self, entry: Group) -> Finding:
+        first = entry.first
+        check = first.planned.check
+        names = tuple(outcome.host for outcome in entry.outcomes)
+        reasons, differ = shared_reasons(entry.outcomes)
+        why, fix = self._texts(first)
+        self._omit_slices(entry)
+        return Finding(
+            id=entry.id,
+            check=first.planned.key,
+            name=check.name,
+            play=first.planned.play,
+            severity=check.severity,
+            verdict=first.verdict.state,
+            execution=execution_of(first),
+            hosts=self._hosts(names, f"finding {entry.id}"),
+            names=names,
+            reasons=tuple(self._reason(reason) for reason in reasons),
+            result=shared_result(entry.outcomes),
+            slices=first.slices,
+            notes=self._notes(entry, differ),
+            why=self.text(why),
+            fix=self.text(fix),
+        )
+
+    def incomplete(self, entry: Incomplete) -> Incomplete:
+        return replace(
+            entry,
+            hosts=self._hosts(entry.names, f"incomplete hosts, {entry.state}", folded=entry.hosts),
+            reason=self.text(entry.reason),
+            hint=self.text(entry.hint),
+        )
+
+    def captures(self, outcomes: Iterable[HostOutcome]) -> None:
+        """Output that a command wrote and that was not kept on its host, by check."""
+        found: dict[tuple[str, CaptureState], list[str]] = {}
+        for host in outcomes:
+            for check in host.checks:
+                result = check.result
+                if result is None or (
+                    result.stdout.state is CaptureState.COMPLETE and result.stderr.state is CaptureState.COMPLETE
+                ):
+                    continue
+                found.setdefault((check.planned.key, capture_of(result)), []).append(check.host)
+        for (key, state), names in found.items():
+            why = "beyond the capture limit" if state is CaptureState.TRUNCATED else "the capture failed on the host"
+            where = f"{key} on {self._hosts(tuple(names), f'omission of {key}')}"
+            self.omissions.append(Omission(what="output", count=len(names), why=why, where=where))
+
+    def host_notes(self, outcomes: Iterable[HostOutcome]) -> list[str]:
+        """What was odd about hosts, the same notes folded; the most widespread ones."""
+        masker = Masker()
+        found: dict[str, tuple[str, list[str]]] = {}
+        for host in outcomes:
+            if host.notes:
+                own = own_names(host.host)
+                for note in host.notes:
+                    found.setdefault(masker.mask(note, own), (note, []))[1].append(host.host.name)
+        ranked = sorted(found.values(), key=lambda item: -len(item[1]))
+        rest = ranked[self.limits.notes :]
+        if rest:
+            dropped = sum(len(of_hosts) for _, of_hosts in rest)
+            self.omissions.append(
+                Omission(what="host note", count=dropped, why=f"only {self.limits.notes} different notes are shown")
+            )
+        return [
+            self.text(f"{self._hosts(tuple(dict.fromkeys(of_hosts)), 'host note')}: {note}")
+            for note, of_hosts in ranked[: self.limits.notes]
+        ]
+
+    def _reason(self, reason: Reason) -> Reason:
+        return Reason(
+            subject=reason.subject,
+            expected=self.text(reason.expected),
+            actual=self.text(reason.actual),
+            message=self.text(reason.message),
+        )
+
+    def _hosts(self, names: tuple[str, ...], where: str, *, folded: str | None = None) -> str:
+        """The folded names; where they are too long, those of the first hosts."""
+        text = fold(names) if folded is None else folded
+        if len(text) <= self.limits.host_chars:
+            return text
+        keep = len(names)
+        while keep > 1 and len(text) > self.limits.host_chars:
+            keep = max(1, min(keep - 1, keep * self.limits.host_chars // len(text)))
+            text = fold(names[:keep])
+        self.omissions.append(
+            Omission(what="host name", count=len(names) - keep, why="the list of hosts is too long", where=where)
+        )
+        return text
+
+    def _omit_slices(self, entry: Group) -> None:
+        for piece in entry.first.slices:
+            if piece.more_lines:
+                self.omissions.append(
+                    Omission(what="line", count=piece.more_lines, why="beyond the slice's limit", where=piece.evidence)
+                )
+        if entry.merged:
+            self.omissions.append(
+                Omission(
+                    what="variant of the output",
+                    count=entry.merged - 1,
+                    why=f"only {self.limits.variants} variants of a finding are shown",
+                    where=f"finding {entry.id}",
+                )
+            )
+
+    def _notes(self, entry: Group, differ: bool) -> tuple[str, ...]:
+        notes = dict.fromkeys(
+            note for outcome in entry.outcomes if outcome.result is not None for note in outcome.result.notes
+        )
+        out = [self.text(note) for note in notes]
+        first = entry.first
+        texts = [piece.text for piece in first.slices]
+        if entry.merged:
+            out.append(f"{entry.merged} different outputs are folded here; the one shown is of {first.host}")
+        elif differ or any([piece.text for piece in outcome.slices] != texts for outcome in entry.outcomes):
+            out.append(f"texts are of {first.host}; on the other hosts numbers, times or names in them differ")
+        return tuple(out)

@@ -1,0 +1,132 @@
+"""Outcomes folded over hosts: which of them say the same, and what the same is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from checkrunner.findings.masks import Masker, own_names
+from checkrunner.findings.totals import execution_of
+from checkrunner.model.plan import CheckOutcome, HostOutcome
+from checkrunner.model.results import Execution, HostState, VerdictState
+
+__all__ = ["Group", "group", "not_looked_at"]
+
+_RANK = {
+    VerdictState.CRIT: 0,
+    VerdictState.UNKNOWN: 1,
+    VerdictState.WARN: 2,
+    VerdictState.OK: 3,
+    VerdictState.SKIPPED: 5,
+}
+_SHOWN_ONLY = 4
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """Outcomes of one check that say the same. `first` is the exemplar; `merged` counts the variants of the output that
+    were folded into this group because there were too many of them."""
+
+    key: tuple[object, ...]
+    order: int
+    outcomes: list[CheckOutcome] = field(default_factory=list)
+    merged: int = 0
+
+    @property
+    def first(self) -> CheckOutcome:
+        """The outcome of the first host."""
+        return self.outcomes[0]
+
+    @property
+    def id(self) -> str:
+        """A digest of check, verdict and masked evidence: the same in every run, whatever the hosts."""
+        text = json.dumps(self.key, default=str, ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """Worst verdict first, then the most hosts, then the playbook's order."""
+        verdict = self.first.verdict
+        rank = _RANK[verdict.state]
+        if verdict.state is VerdictState.OK and not verdict.noted:
+            rank = _SHOWN_ONLY
+        return rank, -len(self.outcomes), self.order
+
+
+def not_looked_at(host: HostOutcome, check: CheckOutcome) -> bool:
+    """Whether the outcome only repeats what is said of its host: not reached, lost, or the run ended before."""
+    if check.verdict.state is not VerdictState.UNKNOWN:
+        return False
+    if check.result is None:
+        stopped = check.error is None and any(reason.subject == "execution" for reason in check.verdict.reasons)
+        return stopped or host.state is not HostState.REACHED
+    return host.state is not HostState.REACHED and check.result.execution is Execution.LOST and check.error is not None
+
+
+def group(outcomes: Iterable[HostOutcome], *, variants: int) -> list[Group]:
+    """The groups, ranked. Of one check, verdict and reasons at most `variants` groups differ by their slices alone:
+    those with the fewest hosts are merged into one group more."""
+    masker = Masker()
+    order: dict[str, int] = {}
+    found: dict[tuple[object, ...], dict[tuple[str, ...], Group]] = {}
+    for host in outcomes:
+        names: tuple[str, ...] = ()
+        for check in host.checks:
+            key = check.planned.key
+            place = order.setdefault(key, len(order))
+            if not _worth_a_finding(host, check):
+                continue
+            names = names or own_names(host.host)
+            base = _base_key(check, masker, names)
+            evidence = _evidence_key(check, masker, names)
+            same = found.setdefault(base, {})
+            entry = same.get(evidence)
+            if entry is None:
+                entry = same[evidence] = Group(key=(*base, evidence), order=place)
+            entry.outcomes.append(check)
+    groups = [entry for base, same in found.items() for entry in _limited(base, list(same.values()), variants)]
+    return sorted(groups, key=lambda entry: entry.rank)
+
+
+def _worth_a_finding(host: HostOutcome, check: CheckOutcome) -> bool:
+    verdict = check.verdict
+    if verdict.state is VerdictState.OK:
+        return verdict.noted or bool(check.slices)
+    if verdict.state is VerdictState.SKIPPED:
+        return check.result is not None and bool(check.result.missing)
+    return not not_looked_at(host, check)
+
+
+def _base_key(check: CheckOutcome, masker: Masker, names: Sequence[str]) -> tuple[object, ...]:
+    verdict, result = check.verdict, check.result
+    return (
+        check.planned.key,
+        str(verdict.state),
+        verdict.noted,
+        str(execution_of(check)),
+        result.rc if result else None,
+        result.signal if result else None,
+        result.missing if result else (),
+        tuple(
+            (reason.subject, reason.expected, masker.mask(reason.actual, names), masker.mask(reason.message, names))
+            for reason in verdict.reasons
+        ),
+    )
+
+
+def _evidence_key(check: CheckOutcome, masker: Masker, names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{piece.stream}:{masker.mask(piece.text, names)}" for piece in check.slices)
+
+
+def _limited(base: tuple[object, ...], groups: list[Group], variants: int) -> Iterator[Group]:
+    if len(groups) <= variants + 1:
+        yield from groups
+        return
+    ranked = sorted(groups, key=lambda entry: -len(entry.outcomes))
+    yield from ranked[:variants]
+    rest = Group(key=(*base, "others"), order=ranked[0].order, merged=len(groups) - variants)
+    for entry in ranked[variants:]:
+        rest.outcomes.extend(entry.outcomes)
+    yield rest

@@ -1,0 +1,177 @@
+"""Report to plain data: what JSON and its schema speak of.
+
+Compact: values that are empty or at their default are left out, except those that a reader would look for first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from checkrunner.model.report import Budget, Finding, Incomplete, NumberRange, Omission, Report, RunInfo, Totals
+from checkrunner.model.results import Execution, Reason, Slice, SliceLine, VerdictState
+from checkrunner.render.safe import safe_json
+
+__all__ = ["to_document"]
+
+
+def to_document(report: Report) -> dict[str, Any]:
+    """The report as dicts, lists, texts, numbers and booleans, valid against `render.schema.report_schema`.
+
+    Host names come folded with their number; the names one by one are not part of the document.
+    """
+    return {
+        "schema": report.schema,
+        "run": _run(report.run),
+        "totals": _totals(report.totals),
+        "findings": [_finding(finding) for finding in report.findings],
+        "incomplete": [_incomplete(entry) for entry in report.incomplete],
+        "warnings": [safe_json(warning) for warning in report.warnings],
+        "omissions": [_omission(omission) for omission in report.omissions],
+        "budget": _budget(report.budget),
+    }
+
+
+def _run(run: RunInfo) -> dict[str, Any]:
+    return {
+        "id": safe_json(run.id),
+        "version": safe_json(run.version),
+        "playbook": safe_json(run.playbook),
+        **_filled(
+            playbook_digest=run.playbook_digest, inventory=[safe_json(name) for name in run.inventory], limit=run.limit
+        ),
+        "started_at": _time(run.started_at),
+        "elapsed_s": _number(run.elapsed_s),
+        "ended": run.ended,
+        "complete": run.complete,
+        "exit_code": run.exit_code,
+        **_filled(error=run.error),
+    }
+
+
+def _totals(totals: Totals) -> dict[str, Any]:
+    def axis(counts: Mapping[Any, int]) -> dict[str, int]:
+        return {str(key): number for key, number in counts.items() if number}
+
+    return {
+        "hosts": totals.hosts,
+        "planned": totals.planned,
+        "done": totals.done,
+        "skipped": totals.skipped,
+        "not_run": totals.not_run,
+        "verdict": axis(totals.verdict),
+        "execution": axis(totals.execution),
+        "host": axis(totals.host),
+        "capture": axis(totals.capture),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    document: dict[str, Any] = {"id": finding.id, "check": safe_json(finding.check)}
+    if finding.name != finding.check:
+        document.update(_filled(name=finding.name))
+    document.update(_filled(play=finding.play))
+    document["severity"] = str(finding.severity)
+    document["verdict"] = str(finding.verdict)
+    if finding.verdict is VerdictState.OK and finding.reasons:
+        document["noted"] = True
+    if finding.execution is not Execution.DONE:
+        document["execution"] = str(finding.execution)
+    document["hosts"] = safe_json(finding.hosts)
+    document["host_count"] = len(finding.names)
+    document.update(
+        _filled(
+            reasons=[_reason(reason) for reason in finding.reasons],
+            result={name: _metadata(value) for name, value in finding.result.items()},
+            slices=[_slice(piece) for piece in finding.slices],
+            notes=[safe_json(note) for note in finding.notes],
+            why=finding.why,
+            fix=finding.fix,
+        )
+    )
+    return document
+
+
+def _reason(reason: Reason) -> dict[str, Any]:
+    return {
+        "subject": safe_json(reason.subject),
+        **_filled(expected=reason.expected, actual=reason.actual, message=reason.message),
+    }
+
+
+def _slice(piece: Slice) -> dict[str, Any]:
+    return {
+        "stream": str(piece.stream),
+        **_filled(evidence=piece.evidence, why=piece.why),
+        "lines": [_line(line) for line in piece.lines],
+        "total_lines": piece.total_lines,
+        **_filled(more_lines=piece.more_lines),
+    }
+
+
+def _line(line: SliceLine) -> list[Any]:
+    out: list[Any] = [line.number, safe_json(line.text)]
+    if line.cut_bytes:
+        out.append(line.cut_bytes)
+    return out
+
+
+def _incomplete(entry: Incomplete) -> dict[str, Any]:
+    return {
+        "hosts": safe_json(entry.hosts),
+        "host_count": len(entry.names),
+        "state": str(entry.state),
+        "phase": entry.phase,
+        "reason": safe_json(entry.reason),
+        **_filled(hint=entry.hint),
+    }
+
+
+def _omission(omission: Omission) -> dict[str, Any]:
+    return {
+        "what": safe_json(omission.what),
+        "count": omission.count,
+        "why": safe_json(omission.why),
+        **_filled(where=omission.where, tokens=omission.tokens),
+    }
+
+
+def _budget(budget: Budget) -> dict[str, Any]:
+    limit = {} if budget.limit is None else {"limit": budget.limit}
+    return {**limit, "used": budget.used, "counter": budget.counter}
+
+
+def _metadata(value: object) -> object:
+    if isinstance(value, NumberRange):
+        return {
+            "min": _number(value.minimum),
+            "median": _number(value.median),
+            "max": _number(value.maximum),
+            "max_host": safe_json(value.max_host),
+        }
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int | float):
+        return _number(value)
+    if isinstance(value, str):
+        return safe_json(value)
+    return [_metadata(item) for item in value] if isinstance(value, Iterable) else safe_json(str(value))
+
+
+def _number(value: float) -> float | None:
+    """At most three decimals, whole numbers without a point; JSON has no infinity."""
+    if not math.isfinite(value):
+        return None
+    rounded = round(value, 3)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def _time(moment: datetime) -> str:
+    """ISO 8601 in UTC with seconds."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _filled(**values: Any) -> dict[str, Any]:
+    return {name: safe_json(value) if isinstance(value, str) else value for name, value in values.items() if value}

@@ -1,0 +1,46 @@
+"""Text from hosts and files made harmless for a terminal or a log.
+
+Slices arrive clean; names, reasons and messages may hold anything. A station of its own: the text view of output works
+on bytes and lives with the findings.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+__all__ = ["safe", "safe_json", "text_width"]
+
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+
+
+def safe(text: str) -> str:
+    """One line without control or invisible characters: newlines and tabs become spaces, others ``<U+001B>``."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_shown(char) for char in text)
+
+
+def safe_json(text: str) -> str:
+    """Without what no UTF-8 text can hold: a lone surrogate becomes U+FFFD."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def text_width(text: str) -> int:
+    """The terminal columns that a `safe` text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns(char) for char in text)
+
+
+def _columns(char: str) -> int:
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def _shown(char: str) -> str:
+    if char in "\n\r\t":
+        return " "
+    if unicodedata.category(char) in _HIDDEN or 0xE0100 <= ord(char) <= 0xE01EF:
+        return f"<U+{ord(char):04X}>"
+    return char
