@@ -421,10 +421,22 @@ def test_every_check_follows_the_rules_of_the_pack(check: str) -> None:
         assert wanted["fix"]
 
 
-def test_every_variable_is_used_and_every_number_is_a_variable() -> None:
-    text = PLAYBOOK.read_text(encoding="utf-8").split("checks:", 1)[1]
+def test_every_number_has_one_default_and_the_manual_knows_it() -> None:
+    found = set(re.findall(r"(\w+) \| default\(([\d.]+)\)", PLAYBOOK.read_text(encoding="utf-8")))
+    defaults = dict(found)
+    manual = (ROOT / "docs" / "linux-health.md").read_text(encoding="utf-8")
+    told: dict[str, str] = {}
+    for names, values in re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| ([^|]+) \|", manual, re.MULTILINE):
+        told |= dict(zip(re.findall(r"`(\w+)`", names), re.findall(r"[\d.]+", values), strict=False))
 
-    assert [name for name in PLAY["vars"] if name not in text] == []
+    assert len(defaults) == len(found), "a variable has two defaults"
+    assert {name: told.get(name) for name in defaults} == defaults
+
+
+def test_every_check_is_in_the_manual() -> None:
+    manual = (ROOT / "docs" / "linux-health.md").read_text(encoding="utf-8")
+
+    assert re.findall(r"^\| `([\w-]+)` \| [^|]+ \| [^|]+ \|$", manual, re.MULTILINE)[: len(CHECKS)] == list(CHECKS)
 
 
 def test_nothing_in_the_pack_changes_a_host() -> None:
