@@ -1,0 +1,200 @@
+"""Progress for people who wait: a live view on a terminal, plain lines elsewhere, or nothing. Always on stderr.
+
+All are Observers, and context managers: leaving the context ends the view and leaves the terminal as it was, however
+the run ended.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TextIO
+
+from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck
+from checkrunner.model.results import HostState, VerdictState
+from checkrunner.render.layout import count_of, duration
+from checkrunner.render.safe import safe
+from checkrunner.render.watch import Clock, Running, Watch
+
+if TYPE_CHECKING:
+    from checkrunner.render.live import LiveProgress
+
+__all__ = ["LineProgress", "SilentProgress", "line_progress", "live_progress"]
+
+_MOST_HOST_LINES = 50
+_MOST_TROUBLE_LINES = 100
+
+
+def live_progress(
+    stream: TextIO, *, clock: Clock = time.monotonic, longest: int = 5, refreshes_per_s: float = 5.0
+) -> LiveProgress:
+    """A view that is redrawn in place: for a terminal. Imports rich. `longest` is how many running checks it names."""
+    from checkrunner.render.live import LiveProgress
+
+    return LiveProgress(stream, clock=clock, longest=longest, refreshes_per_s=refreshes_per_s)
+
+
+def line_progress(
+    stream: TextIO, *, clock: Clock = time.monotonic, every_s: float = 10.0, each_check: bool = False
+) -> LineProgress:
+    """Lines: for logs and pipes. `every_s` is the longest silence, as long as `tick` or events come; `each_check` adds
+    a line per check."""
+    return LineProgress(stream, clock=clock, every_s=every_s, each_check=each_check)
+
+
+class SilentProgress:
+    """Shows nothing. The other views build on its being a context manager."""
+
+    def run_started(self, hosts: int, checks: int) -> None:
+        """Nothing."""
+
+    def host_connecting(self, host: str) -> None:
+        """Nothing."""
+
+    def host_connected(self, host: str, agent: str) -> None:
+        """Nothing."""
+
+    def check_started(self, host: str, planned: PlannedCheck) -> None:
+        """Nothing."""
+
+    def check_finished(self, outcome: CheckOutcome) -> None:
+        """Nothing."""
+
+    def host_finished(self, outcome: HostOutcome) -> None:
+        """Nothing."""
+
+    def run_finished(self) -> None:
+        """Nothing."""
+
+    def tick(self) -> None:
+        """Call it about once a second while nothing happens, so that a view can say what is being waited for."""
+
+    def close(self) -> None:
+        """End the view; idempotent."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class LineProgress(SilentProgress):
+    """A line at the start, one for each host that ended (only for those in trouble when there are many), and a
+    heartbeat that names what has been running for longest."""
+
+    def __init__(self, stream: TextIO, *, clock: Clock, every_s: float, each_check: bool) -> None:
+        self._write = _writer(stream)
+        self._clock = clock
+        self._every_s = every_s
+        self._each_check = each_check
+        self._watch = Watch()
+        self._spoke = 0.0
+        self._trouble_lines = 0
+
+    def run_started(self, hosts: int, checks: int) -> None:
+        """Say how much there is to do."""
+        self._watch.run_started(hosts, checks, self._clock())
+        self._say(f"checking {count_of(hosts, 'host')}, {count_of(checks, 'check')}")
+
+    def host_connecting(self, host: str) -> None:
+        """Remember since when."""
+        self._watch.host_connecting(host, self._clock())
+
+    def host_connected(self, host: str, agent: str) -> None:
+        """Count it."""
+        self._watch.host_connected(host)
+
+    def check_started(self, host: str, planned: PlannedCheck) -> None:
+        """Remember since when."""
+        self._watch.check_started(host, planned, self._clock())
+
+    def check_finished(self, outcome: CheckOutcome) -> None:
+        """A line if each check was asked for, else perhaps a heartbeat."""
+        self._watch.check_finished(outcome, self._clock())
+        if self._each_check:
+            took = f" in {duration(outcome.result.elapsed_s)}" if outcome.result else ""
+            self._say(f"{outcome.host}: {outcome.planned.key}: {outcome.verdict.state}{took}")
+        else:
+            self.tick()
+
+    def host_finished(self, outcome: HostOutcome) -> None:
+        """A line where there are few hosts or this one is in trouble."""
+        self._watch.host_finished(outcome)
+        if outcome.state is not HostState.REACHED:
+            self._trouble(outcome)
+        elif self._watch.hosts <= _MOST_HOST_LINES:
+            self._say(f"{outcome.host.name}: {_verdicts(outcome)}")
+        else:
+            self.tick()
+
+    def run_finished(self) -> None:
+        """Say that it is over, and how long it took."""
+        watch = self._watch
+        took = duration(self._clock() - watch.started)
+        self._say(f"finished {watch.checks_done:,} of {count_of(watch.checks, 'check')} in {took}")
+
+    def tick(self) -> None:
+        """A heartbeat when nothing was said for `every_s`."""
+        if self._clock() - self._spoke >= self._every_s:
+            self._say(heartbeat(self._watch, self._clock(), longest=3))
+
+    def _trouble(self, outcome: HostOutcome) -> None:
+        self._trouble_lines += 1
+        if self._trouble_lines <= _MOST_TROUBLE_LINES:
+            reason = f": {outcome.error.message}" if outcome.error else ""
+            self._say(f"{outcome.host.name}: {str(outcome.state).replace('_', ' ')}{reason}")
+        elif self._trouble_lines == _MOST_TROUBLE_LINES + 1:
+            self._say("more hosts are in trouble: from here on they are only counted")
+        else:
+            self.tick()
+
+    def _say(self, line: str) -> None:
+        self._spoke = self._clock()
+        self._write(safe(line) + "\n")
+
+
+def heartbeat(watch: Watch, now: float, *, longest: int) -> str:
+    """Where the run stands, in one line."""
+    parts = [
+        f"{watch.hosts_done:,}/{count_of(watch.hosts, 'host')}",
+        f"{watch.checks_done:,}/{count_of(watch.checks, 'check')}",
+    ]
+    parts.append(count_of(watch.findings, "finding"))
+    if watch.troubles:
+        parts.append(f"{count_of(sum(watch.troubles.values()), 'host')} in trouble")
+    running = [describe(item, now) for item in watch.oldest(longest)]
+    more = watch.under_way - len(running)
+    if running:
+        parts.append("running: " + "; ".join(running) + (f"; {more:,} more" if more > 0 else ""))
+    return ", ".join(parts)
+
+
+def describe(item: Running, now: float) -> str:
+    """``disk on web01 for 12 s``."""
+    what = item.check or "connecting"
+    return f"{what} {'on' if item.check else 'to'} {item.host} for {duration(max(0.0, now - item.since))}"
+
+
+def _verdicts(outcome: HostOutcome) -> str:
+    counts: dict[VerdictState, int] = {}
+    for check in outcome.checks:
+        counts[check.verdict.state] = counts.get(check.verdict.state, 0) + 1
+    return ", ".join(f"{number} {state}" for state, number in counts.items()) or "no checks"
+
+
+def _writer(stream: TextIO) -> Callable[[str], None]:
+    """Observers may not raise: a closed or broken stderr only ends the progress."""
+
+    def write(text: str) -> None:
+        try:
+            encoding = getattr(stream, "encoding", None) or "utf-8"
+            stream.write(text.encode(encoding, "replace").decode(encoding))
+            stream.flush()
+        except (OSError, ValueError):
+            return
+
+    return write

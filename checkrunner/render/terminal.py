@@ -1,0 +1,265 @@
+"""The report for a person at a terminal: the worst first, each finding with what was expected, what was seen and where.
+
+Text from hosts is made harmless here once more; nothing in it is read as markup.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import TextIO
+
+from checkrunner.model.report import Finding, Incomplete, NumberRange, Report
+from checkrunner.model.results import CaptureState, Execution, Reason, Slice, VerdictState
+from checkrunner.render.layout import count_of, duration, wrapped
+from checkrunner.render.safe import safe
+from checkrunner.render.style import Style
+
+__all__ = ["TerminalRenderer"]
+
+_LABELS = {
+    VerdictState.CRIT: ("CRIT", "red"),
+    VerdictState.WARN: ("WARN", "yellow"),
+    VerdictState.UNKNOWN: ("UNKN", "magenta"),
+    VerdictState.OK: ("OK", "green"),
+    VerdictState.SKIPPED: ("SKIP", "dim"),
+}
+_INDENT = " " * 6
+_NARROW, _USUAL = 40, 100
+_ENDED = {
+    "deadline": "The run's deadline passed before it was through.",
+    "interrupted": "The run was interrupted: this is what was known by then.",
+    "error": "The run ended with an error.",
+}
+
+
+class TerminalRenderer:
+    """Readable text. `color` None means when the stream is a terminal; `width` None means the terminal's columns, or
+    100. Lines of output are never wrapped, so that they can be copied."""
+
+    name = "terminal"
+    suffix = ".txt"
+
+    def __init__(self, *, color: bool | None = None, width: int | None = None) -> None:
+        self._color = color
+        self._width = width
+
+    def render(self, report: Report, out: TextIO) -> None:
+        """Write the report."""
+        style = Style(out.isatty() if self._color is None else self._color)
+        width = max(_NARROW, self._width or _columns(out))
+        text = "\n".join(_Page(report, style, width).lines()) + "\n"
+        encoding = getattr(out, "encoding", None) or "utf-8"
+        out.write(text.encode(encoding, "replace").decode(encoding))
+
+
+def _columns(out: TextIO) -> int:
+    try:
+        return os.get_terminal_size(out.fileno()).columns or _USUAL
+    except (OSError, ValueError, AttributeError):
+        return _USUAL
+
+
+class _Page:
+    def __init__(self, report: Report, style: Style, width: int) -> None:
+        self._report = report
+        self._style = style
+        self._width = width
+
+    def lines(self) -> Iterator[str]:
+        yield from self._headline()
+        skipped = [finding for finding in self._report.findings if finding.verdict is VerdictState.SKIPPED]
+        for finding in self._report.findings:
+            if finding.verdict is not VerdictState.SKIPPED:
+                yield ""
+                yield from self._finding(finding)
+        yield from self._incomplete_hosts()
+        if skipped:
+            yield ""
+            yield self._style("bold", "Skipped")
+            for finding in skipped:
+                yield from self._skipped(finding)
+        yield from self._listed("Warnings", (safe(warning) for warning in self._report.warnings))
+        yield from self._listed("Left out", self._omissions())
+        yield ""
+        yield from wrapped(self._totals(), self._width)
+
+    def _headline(self) -> Iterator[str]:
+        run, totals = self._report.run, self._report.totals
+        word, color = self._word()
+        yield self._style(color, word) + "  " + self._counts()
+        facts = [f"playbook {safe(run.playbook)}"] if run.playbook else []
+        if run.inventory:
+            facts.append(f"inventory {safe(', '.join(run.inventory))}")
+        if run.limit:
+            facts.append(f"limit {safe(run.limit)}")
+        facts.append(
+            f"{count_of(totals.hosts, 'host')}, {count_of(totals.planned, 'check')} in {duration(run.elapsed_s)}"
+        )
+        yield from (self._style("dim", line) for line in wrapped(", ".join(facts), self._width))
+        if run.ended in _ENDED:
+            yield self._style("magenta", _ENDED[run.ended])
+        if run.error:
+            yield from (self._style("red", line) for line in wrapped(run.error, self._width, rest="  "))
+
+    def _word(self) -> tuple[str, str]:
+        if self._report.run.ended == "error":
+            return "ERROR", "red"
+        verdicts = self._report.totals.verdict
+        if verdicts.get(VerdictState.CRIT):
+            return "CRITICAL", "red"
+        if not self._report.run.complete:
+            return "INCOMPLETE", "magenta"
+        if verdicts.get(VerdictState.WARN):
+            return "WARNING", "yellow"
+        return "OK", "green"
+
+    def _counts(self) -> str:
+        verdicts = self._report.totals.verdict
+        names = {
+            VerdictState.CRIT: "critical",
+            VerdictState.WARN: "warning",
+            VerdictState.UNKNOWN: "unknown",
+            VerdictState.OK: "ok",
+            VerdictState.SKIPPED: "skipped",
+        }
+        parts = [f"{verdicts[state]:,} {name}" for state, name in names.items() if verdicts.get(state)]
+        return ", ".join(parts) or "nothing was checked"
+
+    def _finding(self, finding: Finding) -> Iterator[str]:
+        noted = finding.verdict is VerdictState.OK and bool(finding.reasons)
+        label, color = ("NOTE", "cyan") if noted else _LABELS[finding.verdict]
+        title = safe(finding.check)
+        if finding.name and finding.name != finding.check:
+            title += f": {safe(finding.name)}"
+        yield self._style(color, f"{label:<6}") + self._style("bold", title)
+        yield from wrapped(self._hosts(finding.hosts, len(finding.names)), self._width, first=_INDENT, rest=_INDENT)
+        for reason in finding.reasons:
+            yield from self._reason(reason)
+        yield from self._metadata(finding)
+        for piece in finding.slices:
+            yield from self._slice(piece)
+        for label, text in (("note", "; ".join(finding.notes)), ("why", finding.why), ("fix", finding.fix)):
+            yield from self._labelled(label, text)
+
+    def _hosts(self, folded: str, number: int) -> str:
+        """The folded names with places to break a long list at."""
+        names = safe(folded).replace("],", "], ")
+        return f"on {names}" if number == 1 else f"on {names} ({count_of(number, 'host')})"
+
+    def _reason(self, reason: Reason) -> Iterator[str]:
+        text = reason.message or reason.subject
+        shown = safe(text)
+        details = []
+        if reason.expected and safe(reason.expected) not in shown:
+            details.append(f"expected {reason.expected}")
+        if reason.actual and safe(reason.actual) not in shown:
+            details.append(f"got {reason.actual}")
+        if details:
+            text += f" ({', '.join(details)})"
+        yield from wrapped(text, self._width, first=_INDENT + "- ", rest=_INDENT + "  ")
+
+    def _metadata(self, finding: Finding) -> Iterator[str]:
+        """What helps to judge a command that failed; sizes of outputs are left to the JSON report."""
+        result: Mapping[str, object] = finding.result
+        facts = [
+            f"{label} {_value(result[name], unit)}"
+            for name, label, unit in (("rc", "rc", ""), ("signal", "signal", ""), ("elapsed_s", "took", " s"))
+            if name in result
+        ]
+        if finding.execution not in {Execution.DONE, Execution.NOT_RUN}:
+            facts.insert(0, str(finding.execution).replace("_", " "))
+        if isinstance(result.get("state"), str):
+            facts.append(str(result["state"]))
+        if facts and finding.verdict is not VerdictState.OK:
+            for line in wrapped(", ".join(facts), self._width, first=_INDENT, rest=_INDENT):
+                yield self._style("dim", line)
+
+    def _slice(self, piece: Slice) -> Iterator[str]:
+        if not piece.lines:
+            return
+        title = f"{piece.why or piece.stream} [{piece.evidence}]" if piece.evidence else piece.why or str(piece.stream)
+        yield from (
+            self._style("cyan", line) for line in wrapped(title, self._width, first=_INDENT, rest=_INDENT + "  ")
+        )
+        digits = len(str(max(line.number for line in piece.lines)))
+        last = 0
+        for line in piece.lines:
+            if last and line.number > last + 1:
+                yield self._style("dim", f"{_INDENT}{'':>{digits}} :")
+            last = line.number
+            cut = f" ... ({count_of(line.cut_bytes, 'byte')} more)" if line.cut_bytes else ""
+            yield (
+                self._style("dim", f"{_INDENT}{line.number or '':>{digits}} | ")
+                + safe(line.text)
+                + self._style("dim", cut)
+            )
+        if piece.more_lines:
+            yield self._style("dim", f"{_INDENT}{'':>{digits}} : {count_of(piece.more_lines, 'line')} more")
+
+    def _labelled(self, label: str, text: str) -> Iterator[str]:
+        """A text of the playbook's author; its own line breaks are kept."""
+        first = f"{_INDENT}{label}: "
+        for line in text.strip().splitlines():
+            yield from wrapped(line, self._width, first=first, rest=" " * (len(_INDENT) + len(label) + 2))
+            first = " " * (len(_INDENT) + len(label) + 2)
+
+    def _incomplete_hosts(self) -> Iterator[str]:
+        entries = self._report.incomplete
+        if not entries:
+            return
+        yield ""
+        number = sum(len(entry.names) for entry in entries)
+        yield self._style("magenta", f"Could not look everywhere: {count_of(number, 'host')}")
+        for entry in entries:
+            yield from self._incomplete(entry)
+
+    def _incomplete(self, entry: Incomplete) -> Iterator[str]:
+        state = str(entry.state).replace("_", " ")
+        text = f"{self._hosts(entry.hosts, len(entry.names)).removeprefix('on ')}: {state}: {entry.reason}"
+        yield from wrapped(text, self._width, first="  - ", rest="    ")
+        if entry.hint:
+            yield from wrapped(entry.hint, self._width, first="    to do: ", rest="           ")
+
+    def _skipped(self, finding: Finding) -> Iterator[str]:
+        reason = "; ".join(reason.message for reason in finding.reasons)
+        text = f"{finding.check} {self._hosts(finding.hosts, len(finding.names))}" + (f": {reason}" if reason else "")
+        yield from (self._style("dim", line) for line in wrapped(text, self._width, first="  - ", rest="    "))
+
+    def _listed(self, title: str, items: Iterator[str]) -> Iterator[str]:
+        for at, item in enumerate(items):
+            if not at:
+                yield ""
+                yield self._style("bold", title)
+            yield from wrapped(item, self._width, first="  - ", rest="    ")
+
+    def _omissions(self) -> Iterator[str]:
+        for omission in self._report.omissions:
+            where = f" ({omission.where})" if omission.where else ""
+            yield f"{omission.count:,} x {omission.what}: {omission.why}{where}"
+
+    def _totals(self) -> str:
+        totals = self._report.totals
+        text = (
+            f"{count_of(totals.planned, 'check')} planned = {totals.done:,} done + {totals.skipped:,} skipped"
+            f" + {totals.not_run:,} not run"
+        )
+        reached = ", ".join(
+            f"{number:,} {str(state).replace('_', ' ')}" for state, number in totals.host.items() if number
+        )
+        odd = {
+            state: number for state, number in totals.capture.items() if number and state is not CaptureState.COMPLETE
+        }
+        captures = "".join(f"; {number:,} captures {state}" for state, number in odd.items())
+        return f"{text}; hosts: {reached or 'none'}{captures}; exit code {self._report.run.exit_code}"
+
+
+def _value(value: object, unit: str) -> str:
+    if isinstance(value, NumberRange):
+        low, high = _short(value.minimum), _short(value.maximum)
+        return f"{low} to {high}{unit} (median {_short(value.median)}, most on {safe(value.max_host)})"
+    return f"{_short(value)}{unit}"
+
+
+def _short(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) and value < 1000 else f"{value}"

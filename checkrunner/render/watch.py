@@ -1,0 +1,119 @@
+"""What a running run looks like from outside: counts, and what runs where since when. Shared by the progress views.
+
+Costs a few microseconds an event; holds one entry for each check that is under way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import islice
+
+from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck
+from checkrunner.model.results import HostState, VerdictState
+
+__all__ = ["Clock", "Running", "Watch"]
+
+Clock = Callable[[], float]
+"""Seconds of a clock that never goes back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """Something under way: a check, or a connection being made (then `check` is empty)."""
+
+    host: str
+    check: str
+    since: float
+
+
+@dataclass(slots=True)
+class Watch:
+    """The state of a run so far. Fed by an Observer's events; `now` is the clock's time of the event.
+
+    Commands of one named session run one after another although they are sent together, so only the first of them
+    counts as running, from the moment when the one before it ended.
+    """
+
+    hosts: int = 0
+    checks: int = 0
+    started: float = 0.0
+    hosts_done: int = 0
+    checks_done: int = 0
+    connecting: int = 0
+    connected: int = 0
+    verdicts: dict[VerdictState, int] = field(default_factory=dict)
+    troubles: dict[HostState, int] = field(default_factory=dict)
+    _waiting: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
+    _running: dict[tuple[str, str], Running] = field(default_factory=dict)
+    _findings: set[tuple[str, VerdictState]] = field(default_factory=set)
+
+    @property
+    def findings(self) -> int:
+        """Different (check, verdict) pairs that are not ok so far: about the number of findings to come."""
+        return len(self._findings)
+
+    def oldest(self, number: int) -> list[Running]:
+        """What has been under way for longest, the longest first."""
+        # Entries are made with the time of their event, so the dict is ordered by it.
+        return list(islice(self._running.values(), number))
+
+    @property
+    def under_way(self) -> int:
+        """How many commands and connections are under way."""
+        return len(self._running)
+
+    def run_started(self, hosts: int, checks: int, now: float) -> None:
+        """See `Observer`; so for the methods below."""
+        self.hosts, self.checks, self.started = hosts, checks, now
+
+    def host_connecting(self, host: str, now: float) -> None:
+        if (host, "") not in self._running:
+            self.connecting += 1
+        self._running[host, ""] = Running(host, "", now)
+
+    def host_connected(self, host: str) -> None:
+        self._stop_connecting(host)
+        self.connected += 1
+
+    def check_started(self, host: str, planned: PlannedCheck, now: float) -> None:
+        lane = (host, f"s:{planned.check.session}")
+        waiting = self._waiting.setdefault(lane, {})
+        waiting[planned.key] = None
+        if len(waiting) == 1:
+            self._running[lane] = Running(host, planned.key, now)
+
+    def check_finished(self, outcome: CheckOutcome, now: float) -> None:
+        self.checks_done += 1
+        state = outcome.verdict.state
+        self.verdicts[state] = self.verdicts.get(state, 0) + 1
+        if state is VerdictState.WARN or state is VerdictState.CRIT or state is VerdictState.UNKNOWN:
+            self._findings.add((outcome.planned.key, state))
+        lane = (outcome.host, f"s:{outcome.planned.check.session}")
+        waiting = self._waiting.get(lane)
+        if waiting is None or outcome.planned.key not in waiting:
+            return
+        del waiting[outcome.planned.key]
+        running = self._running.get(lane)
+        if running is not None and running.check == outcome.planned.key:
+            del self._running[lane]
+            if waiting:
+                self._running[lane] = Running(outcome.host, next(iter(waiting)), now)
+        if not waiting:
+            del self._waiting[lane]
+
+    def host_finished(self, outcome: HostOutcome) -> None:
+        self.hosts_done += 1
+        host = outcome.host.name
+        if not self._stop_connecting(host) and outcome.state is HostState.REACHED:
+            self.connected -= 1
+        elif outcome.state is HostState.LOST:
+            self.connected -= 1
+        if outcome.state is not HostState.REACHED:
+            self.troubles[outcome.state] = self.troubles.get(outcome.state, 0) + 1
+
+    def _stop_connecting(self, host: str) -> bool:
+        if self._running.pop((host, ""), None) is None:
+            return False
+        self.connecting -= 1
+        return True
