@@ -1,1 +1,1 @@
-"""Files to model: YAML/INI/JSON with line and column, inventory, patterns, playbook. The only user of pydantic and yaml."""
+"""Files to model: YAML/INI/JSON with line and column, inventory, patterns, playbook. Only user of pydantic and yaml."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import MappingProxyType
 
-from checkrunner.load.documents import YamlList, YamlMap
+from checkrunner.load.nodes import YamlList, YamlMap
 from checkrunner.load.quantities import slug
 from checkrunner.load.schema import CheckModel, ExpectModel, PlayModel, SliceModel, TextModel
 from checkrunner.model.inventory import empty

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
 import yaml
 
+from checkrunner.load.nodes import Node, YamlList, YamlMap, YamlScalar, raw_text
 from checkrunner.model.errors import LoadError
 from checkrunner.model.sources import SourceRef
 
-__all__ = ["Document", "Node", "YamlList", "YamlMap", "YamlScalar", "parse", "plain", "raw_text", "read_file"]
+__all__ = ["Document", "parse", "read_file"]
 
 MAX_DEPTH = 100
 FREE_EXPANSION = 100_000
@@ -34,77 +35,6 @@ _TYPES: dict[str, Callable[[Any], Any]] = {
     f"{_TAG}float": _CONSTRUCTOR.construct_yaml_float,
     f"{_TAG}timestamp": _CONSTRUCTOR.construct_yaml_timestamp,
 }
-
-
-class YamlScalar:
-    """A text, number, boolean, null or date. `raw` is its text before YAML gave it a type (``yes``, ``0644``).
-
-    `line` and `column` are of the first character of the text itself: after an opening quote, or on the first line of
-    a block. `style` is one of ``"'``, ``'"'``, ``|``, ``>`` and ``""`` for a plain scalar.
-    """
-
-    __slots__ = ("column", "line", "lines", "path", "raw", "size", "style", "value")
-
-    def __init__(self, path: str, raw: str, value: Any, style: str, line: int, column: int, lines: int) -> None:
-        self.path, self.raw, self.value, self.style = path, raw, value, style
-        self.line, self.column, self.lines, self.size = line, column, lines, 1
-
-    @property
-    def ref(self) -> SourceRef:
-        """The place of its first character."""
-        return SourceRef(path=self.path, line=self.line, column=self.column)
-
-    def place(self, offset: int) -> SourceRef:
-        """The place of character `offset` of the text; the scalar's start where folding or escapes hide it."""
-        if self.style == "|":
-            before = self.raw[:offset]
-            row = before.count("\n")
-            return SourceRef(path=self.path, line=self.line + row, column=self.column + len(before.split("\n")[-1]))
-        if self.lines == 1 and not (self.style == '"' and self._has_escapes()):
-            doubled = self.raw[:offset].count("'") if self.style == "'" else 0
-            return SourceRef(path=self.path, line=self.line, column=self.column + offset + doubled)
-        return self.ref
-
-    def _has_escapes(self) -> bool:
-        # A backslash in the text, or a character that only an escape can give, shifts what comes after it.
-        return any(c in '\\"' or not c.isprintable() for c in self.raw)
-
-    def __repr__(self) -> str:
-        return f"YamlScalar({self.raw!r}, {self.line}:{self.column})"
-
-
-class YamlList(list[Any]):
-    """A list of nodes. Line and column are of its first item, or of its bracket."""
-
-    __slots__ = ("column", "line", "path", "size")
-
-    def __init__(self, path: str, line: int, column: int) -> None:
-        super().__init__()
-        self.path, self.line, self.column, self.size = path, line, column, 1
-
-    @property
-    def ref(self) -> SourceRef:
-        """The place of its first character."""
-        return SourceRef(path=self.path, line=self.line, column=self.column)
-
-
-class YamlMap(dict[str, Any]):
-    """Nodes by the text of their keys; `keys_at` holds the keys themselves, with place and typed value."""
-
-    __slots__ = ("column", "keys_at", "line", "path", "size")
-
-    def __init__(self, path: str, line: int, column: int) -> None:
-        super().__init__()
-        self.path, self.line, self.column, self.size = path, line, column, 1
-        self.keys_at: dict[str, YamlScalar] = {}
-
-    @property
-    def ref(self) -> SourceRef:
-        """The place of its first character."""
-        return SourceRef(path=self.path, line=self.line, column=self.column)
-
-
-Node: TypeAlias = YamlScalar | YamlList | YamlMap
 
 
 class Document:
@@ -151,25 +81,6 @@ def parse(text: str, path: str, error: type[LoadError] = LoadError) -> Document:
         ref = _offset_ref(text, exc.start, path)
         raise _fail(error, lines, ref, f"has a character that no UTF-8 text can hold ({text[exc.start]!r})") from exc
     return Document(path, lines, builder.root, error)
-
-
-def plain(node: Node | None) -> Any:
-    """The node as ordinary dicts, lists and values; mapping keys get their YAML type back."""
-    if node is None:
-        return None
-    if isinstance(node, YamlScalar):
-        return node.value
-    if isinstance(node, YamlList):
-        return [plain(item) for item in node]
-    return {node.keys_at[key].value: plain(value) for key, value in node.items()}
-
-
-def raw_text(node: Node) -> str:
-    """What a scalar says, for messages; ``a list`` or ``a mapping`` otherwise."""
-    if isinstance(node, YamlScalar):
-        text = node.raw if len(node.raw) <= 40 else node.raw[:37] + "..."
-        return "nothing" if node.value is None else repr(text)
-    return "a list" if isinstance(node, YamlList) else "a mapping"
 
 
 def _fail(error: type[LoadError], lines: list[str], ref: SourceRef, message: str, hint: str = "") -> LoadError:
@@ -227,6 +138,13 @@ def _bad_token(char: str) -> tuple[str, str]:
     return f"a plain text cannot start with {char!r}", "Put the whole text in quotes."
 
 
+def _place(event: yaml.Event) -> tuple[int, int]:
+    """Line and column of an event, from 1."""
+    mark = event.start_mark
+    assert mark is not None
+    return mark.line + 1, mark.column + 1
+
+
 class _Builder:
     """Makes nodes of events. Iterative, so that no depth of input can exhaust the stack."""
 
@@ -244,15 +162,16 @@ class _Builder:
         return _fail(self.error, self.lines, ref, message, hint)
 
     def at(self, event: yaml.Event) -> SourceRef:
-        return SourceRef(path=self.path, line=event.start_mark.line + 1, column=event.start_mark.column + 1)
+        line, column = _place(event)
+        return SourceRef(path=self.path, line=line, column=column)
 
     def feed(self, event: yaml.Event) -> None:
         if isinstance(event, yaml.ScalarEvent):
             self.add(self.scalar(event), event)
         elif isinstance(event, yaml.MappingStartEvent):
-            self.start(YamlMap(self.path, event.start_mark.line + 1, event.start_mark.column + 1), event)
+            self.start(YamlMap(self.path, *_place(event)), event)
         elif isinstance(event, yaml.SequenceStartEvent):
-            self.start(YamlList(self.path, event.start_mark.line + 1, event.start_mark.column + 1), event)
+            self.start(YamlList(self.path, *_place(event)), event)
         elif isinstance(event, yaml.CollectionEndEvent):
             self.end(event)
         elif isinstance(event, yaml.AliasEvent):
@@ -354,7 +273,7 @@ class _Builder:
 
     def tag_error(self, tag: str, event: yaml.Event) -> LoadError:
         hints = {
-            "!vault": "Encrypted values are not supported: pass the value with -e @FILE, or keep it in the environment.",
+            "!vault": "Encrypted values are not supported; pass the value with -e @FILE.",
             "!unsafe": "In a check, `raw: true` takes the command as it stands.",
         }
         hint = hints.get(tag, f"A text that starts with ! must be quoted: '{tag} ...'.")
@@ -368,8 +287,8 @@ class _Builder:
             value = raw
         else:
             value = self.typed(raw, event)
-        line, column = event.start_mark.line + 1, event.start_mark.column + 1
-        lines = event.end_mark.line - event.start_mark.line + 1
+        line, column = _place(event)
+        lines = (event.end_mark.line + 2 - line) if event.end_mark else 1
         if style in {"|", ">"}:
             line, column = line + 1, self.indentation(raw, line) + 1
         elif style:

@@ -1,7 +1,7 @@
 """The kinds of values a playbook can hold, as pydantic annotations: each takes nodes and gives finished values.
 
-A leaf sees the scalar with its place and raw text, so a Template comes out knowing where it was written. Strictness lives
-here: nothing is coerced but a number or boolean where a text is meant, and that is taken as it was written (``0644``).
+A leaf sees the scalar with its place and raw text, so a Template comes out knowing where it was written. Strictness
+lives here: a number or boolean where a text is meant is taken as it was written (``0644``), nothing else is coerced.
 """
 
 from __future__ import annotations
@@ -14,8 +14,15 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, PlainValidator, WithJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from checkrunner.load.documents import YamlList, YamlMap, YamlScalar, plain, raw_text
-from checkrunner.load.quantities import Wrong, check_pattern, duration, lines_range, number_condition, variable_name
+from checkrunner.load.nodes import YamlList, YamlMap, YamlScalar, plain, raw_text
+from checkrunner.load.quantities import (
+    NotationError,
+    check_pattern,
+    duration,
+    lines_range,
+    number_condition,
+    variable_name,
+)
 from checkrunner.model.errors import nearest
 from checkrunner.model.sources import Template
 
@@ -80,7 +87,7 @@ def _leaf(parse: Callable[[YamlScalar], Any]) -> PlainValidator:
     def validate(value: object) -> Any:
         try:
             return parse(_scalar(value))
-        except Wrong as exc:
+        except NotationError as exc:
             raise problem(exc.message, exc.hint, exc.offset) from exc
 
     return PlainValidator(validate)
@@ -88,7 +95,7 @@ def _leaf(parse: Callable[[YamlScalar], Any]) -> PlainValidator:
 
 def _whole_text(node: YamlScalar) -> Template:
     if not node.raw.strip():
-        raise Wrong("a text is expected here, this is empty")
+        raise NotationError("a text is expected here, this is empty")
     return template(node)
 
 
@@ -100,9 +107,11 @@ def _expression(node: YamlScalar) -> Template:
     if isinstance(node.value, bool):
         return template(node, str(node.value).lower())
     if not node.raw.strip():
-        raise Wrong("an expression is expected here, this is empty")
+        raise NotationError("an expression is expected here, this is empty")
     if _WRAPPED.fullmatch(node.raw):
-        raise Wrong("an expression in braces", f"Expressions are written without braces: {_unwrapped(node.raw)}")
+        raise NotationError(
+            "an expression in braces", f"Expressions are written without braces: {_unwrapped(node.raw)}"
+        )
     return template(node)
 
 
@@ -120,34 +129,38 @@ def _pattern(node: YamlScalar) -> Template:
 
 def _word(node: YamlScalar) -> str:
     if not _WORD.fullmatch(node.raw):
-        raise Wrong(f"{node.raw!r} is not a name", "A name has letters, digits, '.', '_' and '-', and starts with one.")
+        raise NotationError(
+            f"{node.raw!r} is not a name", "A name has letters, digits, '.', '_' and '-', and starts with one."
+        )
     return node.raw
 
 
 def _plain_text(node: YamlScalar) -> str:
     text = node.raw.strip()
     if not text:
-        raise Wrong("a text is expected here, this is empty")
+        raise NotationError("a text is expected here, this is empty")
     return text
 
 
 def _hosts(node: YamlScalar) -> str:
     text = _plain_text(node)
     if "{{" in text:
-        raise Wrong("a host pattern cannot hold variables", "Name a group here and narrow it down with --limit.")
+        raise NotationError(
+            "a host pattern cannot hold variables", "Name a group here and narrow it down with --limit."
+        )
     return text
 
 
 def _tool(node: YamlScalar) -> str:
     text = _plain_text(node)
     if "\n" in text or "{{" in text:
-        raise Wrong(f"{text!r} is not the name of a tool or a path")
+        raise NotationError(f"{text!r} is not the name of a tool or a path")
     return text
 
 
 def _flag(node: YamlScalar) -> bool:
     if not isinstance(node.value, bool):
-        raise Wrong(f"true or false is expected here, this is {raw_text(node)}")
+        raise NotationError(f"true or false is expected here, this is {raw_text(node)}")
     return node.value
 
 
@@ -168,7 +181,7 @@ def _line_range(value: object) -> tuple[int, int]:
         raw = _scalar(value).raw
     try:
         return lines_range(value.value if isinstance(value, YamlScalar) else None, raw)
-    except Wrong as exc:
+    except NotationError as exc:
         raise problem(exc.message, exc.hint) from exc
 
 
@@ -178,7 +191,7 @@ def _condition(value: object) -> int | float | str | tuple[int | float, ...]:
             node = _scalar(value)
             return number_condition(node.value, node.raw)
         numbers = [number_condition(node.value, node.raw) for node in map(_scalar, value)]
-    except Wrong as exc:
+    except NotationError as exc:
         raise problem(exc.message, exc.hint, exc.offset) from exc
     if not numbers or any(isinstance(number, str) for number in numbers):
         raise problem("a list here holds numbers only, at least one", "Several comparisons: write a list of `expect`s.")
@@ -194,7 +207,7 @@ def _play_vars(value: object) -> dict[str, Any]:
     for key in value:
         try:
             variable_name(key)
-        except Wrong as exc:
+        except NotationError as exc:
             raise PydanticCustomError(
                 "ours", "{message}", {"message": exc.message, "hint": exc.hint, "offset": 0, "key": key}
             ) from exc
@@ -271,7 +284,7 @@ def Choice(*words: str) -> PlainValidator:  # noqa: N802 - used as an annotation
     def parse(node: YamlScalar) -> str:
         if node.raw not in words:
             near = _near(node.raw, words)
-            raise Wrong(f"{node.raw!r} is not one of {', '.join(words)}", near)
+            raise NotationError(f"{node.raw!r} is not one of {', '.join(words)}", near)
         return node.raw
 
     return _leaf(parse)
@@ -288,9 +301,9 @@ def Count(minimum: int, maximum: int) -> PlainValidator:  # noqa: N802 - see Cho
     def parse(node: YamlScalar) -> int:
         value = node.value
         if isinstance(value, bool) or not isinstance(value, int):
-            raise Wrong(f"a whole number is expected here, this is {raw_text(node)}")
+            raise NotationError(f"a whole number is expected here, this is {raw_text(node)}")
         if not minimum <= value <= maximum:
-            raise Wrong(f"{value} is out of range", f"It may be {minimum} to {maximum}.")
+            raise NotationError(f"{value} is out of range", f"It may be {minimum} to {maximum}.")
         return value
 
     return _leaf(parse)

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from checkrunner.load.documents import Document, YamlList, YamlMap, YamlScalar, parse, raw_text, read_file
+from checkrunner.load.documents import Document, parse, read_file
+from checkrunner.load.nodes import YamlList, YamlMap, YamlScalar, raw_text
 from checkrunner.load.problems import raise_all, translate
 from checkrunner.model.errors import PlaybookError, UnknownNameError
 from checkrunner.model.playbook import Check, Play, Playbook
 
 __all__ = ["find_playbook", "load_playbook", "playbook_schema"]
 
-SCHEMA_ID = "checkrunner/playbook/1"
 _SUFFIXES = (".yml", ".yaml", ".json")
 
 
@@ -26,7 +26,8 @@ def load_playbook(path: str, text: str | None = None) -> Playbook:
     if text is None:
         text = read_file(path, PlaybookError)
     document = parse(text, path, PlaybookError)
-    plays, errors = [], []
+    plays: list[Play] = []
+    errors: list[PlaybookError] = []
     for node in _play_nodes(document):
         try:
             plays.append(_play(node, document))
@@ -56,13 +57,9 @@ def find_playbook(name_or_path: str) -> str:
 
 def playbook_schema() -> dict[str, Any]:
     """The JSON Schema of a playbook (draft 2020-12), for editors: every key with its description."""
-    from pydantic import TypeAdapter
+    from checkrunner.load import schema
 
-    from checkrunner.load.schema import PlayModel
-
-    schema = TypeAdapter(list[PlayModel]).json_schema(by_alias=True)
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": SCHEMA_ID, "title": "checkrunner playbook"}
-    return {**head, **schema}
+    return schema.playbook_schema()
 
 
 def _packs() -> Mapping[str, Path]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from checkrunner.load.documents import Document, Node, YamlList, YamlMap, YamlScalar, raw_text
+from checkrunner.load.documents import Document
+from checkrunner.load.nodes import Node, YamlList, YamlMap, YamlScalar, raw_text
 from checkrunner.model.errors import PlaybookError, nearest
 from checkrunner.model.sources import SourceRef
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-__all__ = ["PlaybookErrors", "raise_all", "translate"]
+__all__ = ["PlaybookFileError", "raise_all", "translate"]
 
 SHOWN = 10
 
@@ -51,7 +52,7 @@ _HINTS = {
 }
 
 
-class PlaybookErrors(PlaybookError):
+class PlaybookFileError(PlaybookError):
     """Several errors of one file. As an error it is the first one; its text shows up to ten."""
 
     def __init__(self, errors: Sequence[PlaybookError]) -> None:
@@ -70,7 +71,7 @@ def raise_all(errors: Sequence[PlaybookError]) -> None:
     if len(errors) == 1:
         raise errors[0]
     if errors:
-        raise PlaybookErrors(sorted(errors, key=lambda error: (error.source.line, error.source.column)))
+        raise PlaybookFileError(sorted(errors, key=lambda error: (error.source.line, error.source.column)))
 
 
 def translate(exc: ValidationError, node: YamlMap, document: Document) -> list[PlaybookError]:
@@ -114,8 +115,8 @@ def _one(error: Any, play: YamlMap) -> tuple[SourceRef, str, str]:
 def _walk(node: Node, loc: Sequence[int | str]) -> Node:
     """The node at a location. Steps that the file does not have (a list or mapping that a short form left out) stay."""
     for step in loc:
-        if isinstance(node, YamlMap) and isinstance(step, str) and step in node:
-            node = node[step]
+        if isinstance(node, YamlMap):
+            node = node.get(str(step), node)
         elif isinstance(node, YamlList) and isinstance(step, int) and step < len(node):
             node = node[step]
     return node

@@ -1,6 +1,6 @@
 """Small notations inside playbook values: durations, number comparisons, line ranges, regular expressions, words.
 
-Each function takes text or a number and returns the clean value or raises Wrong; none knows where the value was written.
+Each function takes text or a number and gives the clean value or raises NotationError; none knows where it was written.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import re
 import unicodedata
 import warnings
 
+from checkrunner.model.metadata import RESULT_NAMES
+
 __all__ = [
     "RESERVED_NAMES",
-    "Wrong",
+    "NotationError",
     "check_pattern",
     "duration",
     "lines_range",
@@ -30,14 +32,16 @@ _BETWEEN = re.compile(rf"(?P<a>{_NUMBER})\s*\.\.\s*(?P<b>{_NUMBER})")
 _LINES = re.compile(r"(?P<a>[0-9]+)(?:\s*-\s*(?P<b>[0-9]+))?")
 
 RESERVED_NAMES = frozenset(
-    "rc stdout stderr stdout_lines stderr_lines stdout_bytes stderr_bytes elapsed_s cpu_s cwd execution truncated "
-    "verdict ok failed skipped missing inventory_hostname group_names item "
-    "and or not in is if else elif for true false none True False None".split()
+    {
+        *RESULT_NAMES,
+        *("stdout", "stderr", "inventory_hostname", "group_names"),
+        *("and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "True", "False", "None"),
+    }
 )
 """What an expression means something else by already: a result or variable of that name could not be read."""
 
 
-class Wrong(ValueError):
+class NotationError(ValueError):
     """A value that its notation does not allow. `offset` is the character of the text that is wrong."""
 
     def __init__(self, message: str, hint: str = "", offset: int = 0) -> None:
@@ -49,10 +53,10 @@ def duration(value: object, raw: str) -> float:
     """Seconds of ``30``, ``30s``, ``2m``, ``1h`` or ``500ms``. `raw` shows YAML's base-60 numbers (``1:30``)."""
     match = _DURATION.fullmatch(raw.strip())
     if isinstance(value, bool) or match is None:
-        raise Wrong(f"{raw!r} is not a duration", "Write seconds (30) or a number with ms, s, m or h (2m).")
+        raise NotationError(f"{raw!r} is not a duration", "Write seconds (30) or a number with ms, s, m or h (2m).")
     seconds = float(match["n"]) * _UNITS[match["u"] or "s"]
     if not 0 < seconds <= MAX_SECONDS:
-        raise Wrong(f"{raw!r} is out of range", "A duration is more than 0 and at most 7 days (168h).")
+        raise NotationError(f"{raw!r} is out of range", "A duration is more than 0 and at most 7 days (168h).")
     return seconds
 
 
@@ -60,7 +64,7 @@ def number_condition(value: object, raw: str) -> int | float | str:
     """A number, or a comparison in its one form: ``>= 3``, ``!= 0``, ``1..5`` (both ends included)."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         if not math.isfinite(value):
-            raise Wrong(f"{raw!r} is not a finite number")
+            raise NotationError(f"{raw!r} is not a finite number")
         return value
     text = raw.strip()
     match = _COMPARISON.fullmatch(text)
@@ -71,12 +75,12 @@ def number_condition(value: object, raw: str) -> int | float | str:
     if between:
         low, high = _number(between["a"]), _number(between["b"])
         if low > high:
-            raise Wrong(f"{raw!r} can never be met: {low} is more than {high}")
+            raise NotationError(f"{raw!r} can never be met: {low} is more than {high}")
         return f"{low}..{high}"
     hint = "Write a number, a list of numbers, or a comparison: '>= 3', '!= 0', '1..5'."
     if "{{" in raw:
         hint = "For a variable write an expression: `expect: stdout_lines <= max_lines`."
-    raise Wrong(f"{raw!r} is not a number or a comparison", hint)
+    raise NotationError(f"{raw!r} is not a number or a comparison", hint)
 
 
 def _number(text: str) -> int | float:
@@ -87,30 +91,30 @@ def lines_range(value: object, raw: str) -> tuple[int, int]:
     """First and last line (1-based, inclusive) of ``3-10``, ``5`` or 5."""
     match = None if isinstance(value, bool) else _LINES.fullmatch(raw.strip())
     if match is None:
-        raise Wrong(f"{raw!r} is not a range of lines", "Write '3-10', [3, 10] or one line number.")
+        raise NotationError(f"{raw!r} is not a range of lines", "Write '3-10', [3, 10] or one line number.")
     first, last = int(match["a"]), int(match["b"] or match["a"])
     if first < 1:
-        raise Wrong("lines are counted from 1")
+        raise NotationError("lines are counted from 1")
     if last < first:
-        raise Wrong(f"{raw!r} is empty: {last} comes before {first}", f"Write '{last}-{first}'.")
+        raise NotationError(f"{raw!r} is empty: {last} comes before {first}", f"Write '{last}-{first}'.")
     return first, last
 
 
 def check_pattern(pattern: str) -> None:
     """Compile a regular expression that a host's Python, 3.6 or later, will have to compile too."""
     if not pattern:
-        raise Wrong("an empty pattern is found everywhere")
+        raise NotationError("an empty pattern is found everywhere")
     newer = _newer_syntax(pattern)
     if newer:
         what, offset = newer
-        raise Wrong(f"{what} in a pattern is not known to the Python 3.6 that hosts may have", offset=offset)
+        raise NotationError(f"{what} in a pattern is not known to the Python 3.6 that hosts may have", offset=offset)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # e.g. a "possible nested set": legal, and the host's affair
             re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as exc:
         offset = getattr(exc, "pos", None) or 0
-        raise Wrong(f"not a regular expression: {getattr(exc, 'msg', exc)}", offset=offset) from exc
+        raise NotationError(f"not a regular expression: {getattr(exc, 'msg', exc)}", offset=offset) from exc
 
 
 _TOKEN = re.compile(r"\\N\{|\\z|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?>|(?:[*+?]|\{\d*,?\d*\})\+|.", re.DOTALL)
@@ -118,22 +122,24 @@ _TOKEN = re.compile(r"\\N\{|\\z|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?>|(?:[*+?]|\{
 
 def _newer_syntax(pattern: str) -> tuple[str, int] | None:
     for match in _TOKEN.finditer(pattern):
-        token = match.group()
-        if token == "(?>":
+        piece = match.group()
+        if piece == "(?>":
             return "an atomic group `(?>`", match.start()
-        if token in {"\\N{", "\\z"}:
-            return f"the escape `{token[:2]}`", match.start()
-        if len(token) > 1 and token[-1] == "+" and token[0] in "*+?{" and token != "{}+":
-            return f"a possessive quantifier `{token}`", match.start()
+        if piece in {"\\N{", "\\z"}:
+            return f"the escape `{piece[:2]}`", match.start()
+        if len(piece) > 1 and piece[-1] == "+" and piece[0] in "*+?{" and piece != "{}+":
+            return f"a possessive quantifier `{piece}`", match.start()
     return None
 
 
 def variable_name(text: str) -> str:
     """A name that expressions can read."""
     if not (text.isascii() and text.isidentifier()):
-        raise Wrong(f"{text!r} is not a variable name", "A name has ASCII letters, digits and _, no digit first.")
+        raise NotationError(
+            f"{text!r} is not a variable name", "A name has ASCII letters, digits and _, no digit first."
+        )
     if text in RESERVED_NAMES:
-        raise Wrong(f"{text!r} has a meaning in expressions already", "Choose another name.")
+        raise NotationError(f"{text!r} has a meaning in expressions already", "Choose another name.")
     return text
 
 
@@ -141,4 +147,3 @@ def slug(name: str) -> str:
     """Lowercase ASCII letters, digits and dashes of a name; may be empty. Accents are dropped, not the letters."""
     ascii_text = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "-", ascii_text.lower()).strip("-")[:64].rstrip("-")
-

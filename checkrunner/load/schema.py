@@ -1,4 +1,4 @@
-"""The playbook format: one pydantic model a kind of mapping, a description for each key. The manual's tables are made of it.
+"""The playbook format: a pydantic model for each kind of mapping, a description for each key; the manual is made of it.
 
 Models take nodes (`documents`) and hold finished values. They never leave `load`: `checks` makes the words of `model`.
 """
@@ -6,12 +6,11 @@ Models take nodes (`documents`) and hold finished values. They never leave `load
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from checkrunner.load.documents import YamlScalar
 from checkrunner.load.leaves import (
     Argument,
     Choice,
@@ -35,9 +34,11 @@ from checkrunner.load.leaves import (
     Words,
     problem,
 )
+from checkrunner.load.nodes import YamlScalar
 
-__all__ = ["CheckModel", "ExpectModel", "PlayModel", "SliceModel", "TextModel"]
+__all__ = ["CheckModel", "ExpectModel", "PlayModel", "SliceModel", "TextModel", "playbook_schema"]
 
+SCHEMA_ID = "checkrunner/playbook/1"
 MAX_SLICE_LINES = 10_000
 MAX_SLICE_BYTES = 1 << 20
 SEVERITIES = ("critical", "warning", "info")
@@ -146,9 +147,7 @@ class SliceModel(_Mapping):
     max_bytes: Annotated[int, Count(1, MAX_SLICE_BYTES), WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
         default=4096, description="At most so many bytes in all."
     )
-    when: _SliceWhen = Field(
-        default="fail", description="`fail`: when the verdict is not ok; `always`."
-    )
+    when: _SliceWhen = Field(default="fail", description="`fail`: when the verdict is not ok; `always`.")
 
     @model_validator(mode="after")
     def _one_way(self) -> SliceModel:
@@ -191,7 +190,9 @@ class CheckModel(_Privileges):
         default=None, description="Parts of the output to show: mapping, short form such as `tail 20`, or list."
     )
     when: _Expressions | None = Field(default=None, description="Run only where all of these expressions are true.")
-    register_: Variable | None = Field(default=None, alias="register", description="Variable that later checks read the result from.")
+    register_: Variable | None = Field(
+        default=None, alias="register", description="Variable that later checks read the result from."
+    )
     requires: Annotated[list[Tool], OneOrMany(split=True)] | None = Field(
         default=None, description="Tools or absolute paths; where one is missing the check is skipped."
     )
@@ -231,3 +232,32 @@ class PlayModel(_Privileges):
         if not self.checks:
             raise _at("checks", "a play needs at least one check")
         return self
+
+
+def playbook_schema() -> dict[str, Any]:
+    """The JSON Schema of a playbook (draft 2020-12), every key with its description."""
+    schema = TypeAdapter(list[PlayModel]).json_schema(by_alias=True)
+    schema["minItems"] = 1
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": SCHEMA_ID,
+        "title": "checkrunner playbook",
+    }
+    return {**head, **_tidy(schema)}
+
+
+def _tidy(value: Any) -> Any:
+    """Without titles that repeat the key, and without null: a key that has no value is left out, never null."""
+    if isinstance(value, list):
+        return [_tidy(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    found = {key: _tidy(item) for key, item in value.items() if not (key == "default" and item is None)}
+    if isinstance(found.get("title"), str) and ("type" in found or "anyOf" in found or "enum" in found):
+        del found["title"]
+    options = found.get("anyOf")
+    if isinstance(options, list):
+        options = [option for option in options if option != {"type": "null"}]
+        found.pop("anyOf")
+        found = {**(options[0] if len(options) == 1 else {"anyOf": options}), **found}
+    return found

@@ -1,0 +1,125 @@
+"""An inventory while it is being read: groups, hosts and variables of all sources, each with its place. Not merged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from checkrunner.load.quantities import NotationError
+from checkrunner.load.ranges import host_names
+from checkrunner.model.errors import InventoryError
+from checkrunner.model.sources import SourceRef
+
+__all__ = ["Assigned", "Draft", "DraftGroup", "DraftHost"]
+
+
+@dataclass(slots=True)
+class Assigned:
+    """A variable's value, the text it was written as, and the place of that."""
+
+    value: Any
+    text: str
+    ref: SourceRef
+
+
+@dataclass(slots=True)
+class DraftHost:
+    """`file_vars` come from host_vars/."""
+
+    name: str
+    source: SourceRef
+    vars: dict[str, Assigned] = field(default_factory=dict)
+    file_vars: dict[str, Assigned] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class DraftGroup:
+    """`hosts` and `children` are ordered sets; `file_vars` come from group_vars/."""
+
+    name: str
+    source: SourceRef
+    hosts: dict[str, None] = field(default_factory=dict)
+    children: dict[str, None] = field(default_factory=dict)
+    vars: dict[str, Assigned] = field(default_factory=dict)
+    file_vars: dict[str, Assigned] = field(default_factory=dict)
+    priority: int = 1
+
+
+class Draft:
+    """What has been read so far. Every method that takes a place raises InventoryError there."""
+
+    def __init__(self) -> None:
+        nowhere = SourceRef(path="<inventory>")
+        self.hosts: dict[str, DraftHost] = {}
+        self.groups = {name: DraftGroup(name, nowhere) for name in ("all", "ungrouped")}
+        self.lines: dict[str, list[str]] = {}
+        self.warnings: list[str] = []
+
+    def fail(self, ref: SourceRef, message: str, hint: str = "") -> InventoryError:
+        """An error at a place, with the line itself."""
+        lines = self.lines.get(ref.path, [])
+        text = lines[ref.line - 1].rstrip() if 0 < ref.line <= len(lines) else ""
+        return InventoryError(message, source=ref, line_text=text, hint=hint)
+
+    def warn(self, ref: SourceRef, message: str) -> None:
+        """Something that is done, and is probably not what was meant."""
+        self.warnings.append(f"{ref}: {message}")
+
+    def group(self, name: str, ref: SourceRef) -> DraftGroup:
+        """The group of that name, made if need be."""
+        group = self.groups.get(name)
+        if group is None:
+            if not name or any(c in name for c in ":,!&@[]/") or any(c.isspace() for c in name):
+                raise self.fail(ref, f"{name!r} cannot be the name of a group", "It could not be used in a pattern.")
+            group = self.groups[name] = DraftGroup(name, ref)
+        elif not group.source.line:
+            group.source = ref
+        return group
+
+    def add_hosts(self, text: str, group: DraftGroup, ref: SourceRef) -> list[DraftHost]:
+        """The hosts that an entry (a name, a range, host:port) stands for, as members of the group."""
+        try:
+            names, port = host_names(text)
+        except NotationError as exc:
+            at = SourceRef(path=ref.path, line=ref.line, column=ref.column + exc.offset)
+            raise self.fail(at, exc.message, exc.hint) from exc
+        found = []
+        for name in names:
+            host = self.hosts.get(name)
+            if host is None:
+                host = self.hosts[name] = DraftHost(name, ref)
+            group.hosts[name] = None
+            if port is not None:
+                host.vars["ansible_port"] = Assigned(port, str(port), ref)
+            found.append(host)
+        return found
+
+    def add_child(self, parent: DraftGroup, child: DraftGroup, ref: SourceRef) -> None:
+        """Make a group a child of another. A group that is its own ancestor is an error that names the way round."""
+        way = self._way(child.name, parent.name)
+        if way:
+            message = f"group {parent.name!r} contains itself: {' > '.join([parent.name, *way])}"
+            raise self.fail(ref, message, "Take one of these out of the other's children.")
+        parent.children[child.name] = None
+
+    def _way(self, start: str, goal: str) -> list[str]:
+        stack, seen = [[start]], {start}
+        while stack:
+            way = stack.pop()
+            if way[-1] == goal:
+                return way
+            for name in self.groups[way[-1]].children:
+                if name not in seen:
+                    seen.add(name)
+                    stack.append([*way, name])
+        return []
+
+    def set_group_var(self, group: DraftGroup, name: str, value: Assigned) -> None:
+        """Set a variable of a group; its priority among groups of the same depth is none of its variables."""
+        if name != "ansible_group_priority":
+            group.vars[name] = value
+            return
+        try:
+            group.priority = int(value.text)
+        except ValueError as exc:
+            raise self.fail(value.ref, f"ansible_group_priority is a whole number, this is {value.text!r}") from exc

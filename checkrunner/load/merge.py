@@ -1,0 +1,116 @@
+"""A draft to `model.Inventory`: depth of groups, precedence of variables, membership. Reads no files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from checkrunner.load.connection import build_host, shown_vars
+from checkrunner.load.draft import Assigned, Draft, DraftGroup
+from checkrunner.model.inventory import Group, Inventory
+
+__all__ = ["Merger"]
+
+
+class Merger:
+    """Answers which groups a host is in and which variables they give it, weakest first."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._settle()
+        self._depth = self._depths()
+        self._direct: dict[str, list[str]] = {name: [] for name in draft.hosts}
+        for group in draft.groups.values():
+            for host in group.hosts:
+                self._direct[host].append(group.name)
+        self._parents: dict[str, list[str]] = {name: [] for name in draft.groups}
+        for group in draft.groups.values():
+            for child in group.children:
+                self._parents[child].append(group.name)
+        self._merged: dict[tuple[str, ...], dict[str, Assigned]] = {}
+
+    def inventory(self, sources: Sequence[str]) -> Inventory:
+        """Merge everything. Raises InventoryError for connection settings that cannot be used."""
+        draft = self._draft
+        hosts = {}
+        for name, host in draft.hosts.items():
+            groups = self.groups_of(name)
+            variables = {**self._group_vars(tuple(groups)), **host.vars, **host.file_vars}
+            names = sorted(group for group in groups if group != "all")
+            hosts[name] = build_host(name, variables, names, host.source, draft.fail)
+        groups_by_name = {name: self._group(group) for name, group in draft.groups.items()}
+        return Inventory(hosts=MappingProxyType(hosts), groups=MappingProxyType(groups_by_name), sources=tuple(sources))
+
+    def groups_of(self, host: str) -> list[str]:
+        """Every group that a host is in, weakest first: by depth, then priority, then name."""
+        found, todo = {"all"}, list(self._direct[host])
+        while todo:
+            name = todo.pop()
+            if name not in found:
+                found.add(name)
+                todo.extend(self._parents[name])
+        groups = self._draft.groups
+        return sorted(found, key=lambda name: (self._depth[name], groups[name].priority, name))
+
+    def layers(self, host: str) -> Iterator[tuple[str, Mapping[str, Assigned]]]:
+        """What each place gives the host, weakest first. Files of group_vars/ are stronger than the inventory's own
+        group variables, whichever group, as in Ansible; what is said of the host itself is strongest."""
+        yield from self._group_layers(self.groups_of(host))
+        yield f"host {host}", self._draft.hosts[host].vars
+        yield f"host {host} (host_vars)", self._draft.hosts[host].file_vars
+
+    def _group_layers(self, groups: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Assigned]]]:
+        for name in groups:
+            yield f"group {name}", self._draft.groups[name].vars
+        for name in groups:
+            yield f"group {name} (group_vars)", self._draft.groups[name].file_vars
+
+    def _group_vars(self, groups: tuple[str, ...]) -> dict[str, Assigned]:
+        merged = self._merged.get(groups)
+        if merged is None:
+            merged = self._merged[groups] = {}
+            for _, layer in self._group_layers(groups):
+                merged.update(layer)
+        return merged
+
+    def _group(self, group: DraftGroup) -> Group:
+        return Group(
+            name=group.name,
+            hosts=tuple(group.hosts),
+            children=tuple(group.children),
+            vars=MappingProxyType(shown_vars({**group.vars, **group.file_vars})),
+            source=group.source,
+        )
+
+    def _settle(self) -> None:
+        """Who is in no group is ungrouped; groups without a parent are children of `all`."""
+        groups = self._draft.groups
+        grouped = {host for name, group in groups.items() if name not in {"all", "ungrouped"} for host in group.hosts}
+        ungrouped = groups["ungrouped"]
+        for host in [name for name in ungrouped.hosts if name in grouped]:
+            del ungrouped.hosts[host]
+        for host in self._draft.hosts:
+            if host not in grouped:
+                ungrouped.hosts[host] = None
+        children = {child for group in groups.values() for child in group.children}
+        for name in groups:
+            if name != "all" and name not in children:
+                groups["all"].children[name] = None
+
+    def _depths(self) -> dict[str, int]:
+        """The longest way from `all` to each group; there are no cycles (see `Draft.add_child`)."""
+        groups = self._draft.groups
+        waiting = dict.fromkeys(groups, 0)
+        for group in groups.values():
+            for child in group.children:
+                waiting[child] += 1
+        depth = dict.fromkeys(groups, 0)
+        ready = [name for name, count in waiting.items() if not count]
+        while ready:
+            name = ready.pop()
+            for child in groups[name].children:
+                depth[child] = max(depth[child], depth[name] + 1)
+                waiting[child] -= 1
+                if not waiting[child]:
+                    ready.append(child)
+        return depth

@@ -1,0 +1,74 @@
+"""Where a host and each of its variables come from: what `hosts --explain` tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from checkrunner.load.connection import shown_vars
+from checkrunner.load.draft import Assigned
+from checkrunner.load.merge import Merger
+from checkrunner.model.errors import UnknownNameError
+from checkrunner.model.inventory import Host, Inventory
+from checkrunner.model.sources import SourceRef
+
+__all__ = ["Explanation", "InventoryOrigins", "Variable", "explain"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """A variable of a host. `origin` names what gave it (``group web``); `overridden` what lost, strongest first."""
+
+    name: str
+    value: Any
+    origin: str
+    source: SourceRef
+    overridden: tuple[tuple[str, SourceRef], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """A host, the groups it is in (strongest last) and its variables by name."""
+
+    host: Host
+    groups: tuple[str, ...]
+    variables: tuple[Variable, ...]
+
+
+class InventoryOrigins:
+    """What merging forgets. `warnings` are what the inventory says and probably does not mean."""
+
+    def __init__(self, merger: Merger | None = None, warnings: tuple[str, ...] = ()) -> None:
+        self._merger = merger
+        self.warnings = warnings
+
+    def groups(self, host: Host) -> tuple[str, ...]:
+        """The host's groups in the order in which their variables override each other."""
+        return tuple(self._merger.groups_of(host.name)) if self._merger else host.groups
+
+    def variables(self, host: Host) -> tuple[Variable, ...]:
+        """The host's variables by name, each with where it was set."""
+        given: dict[str, list[tuple[str, Assigned]]] = {}
+        for origin, layer in self._merger.layers(host.name) if self._merger else ():
+            for name, assigned in layer.items():
+                given.setdefault(name, []).append((origin, assigned))
+        return tuple(_variable(name, given[name]) for name in sorted(given))
+
+
+def explain(inventory: Inventory, origins: InventoryOrigins, name: str) -> Explanation:
+    """Everything about one host. Raises UnknownNameError with the nearest name."""
+    host = inventory.hosts.get(name)
+    if host is None:
+        raise UnknownNameError("host", name, inventory.hosts)
+    return Explanation(host=host, groups=origins.groups(host), variables=origins.variables(host))
+
+
+def _variable(name: str, given: list[tuple[str, Assigned]]) -> Variable:
+    origin, assigned = given[-1]
+    return Variable(
+        name=name,
+        value=shown_vars({name: assigned})[name],
+        origin=origin,
+        source=assigned.ref,
+        overridden=tuple((where, lost.ref) for where, lost in reversed(given[:-1])),
+    )

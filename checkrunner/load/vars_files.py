@@ -1,0 +1,82 @@
+"""group_vars/ and host_vars/ beside an inventory: files and directories named after groups and hosts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from checkrunner.load.documents import parse, read_file
+from checkrunner.load.draft import Assigned, Draft
+from checkrunner.load.inventory_yaml import assignments
+from checkrunner.load.nodes import YamlMap, YamlScalar, raw_text
+from checkrunner.model.errors import InventoryError
+from checkrunner.model.sources import SourceRef
+
+__all__ = ["read_vars_files", "reject_vault"]
+
+_SUFFIXES = (".yml", ".yaml", ".json")
+
+
+def read_vars_files(folder: str, draft: Draft) -> None:
+    """Add what the two directories below `folder` say of groups and hosts that the draft knows."""
+    for name, path in _entries(os.path.join(folder, "group_vars")):
+        if name in draft.groups:
+            draft.groups[name].file_vars.update(_read(path, draft))
+    for name, path in _entries(os.path.join(folder, "host_vars")):
+        if name in draft.hosts:
+            draft.hosts[name].file_vars.update(_read(path, draft))
+
+
+def reject_vault(text: str, path: str) -> None:
+    """Raise InventoryError for a file that is encrypted."""
+    if text.startswith("$ANSIBLE_VAULT;"):
+        message = "is encrypted with Ansible Vault, which is not supported"
+        raise InventoryError(message, source=SourceRef(path=path), hint="Decrypt it, or pass values with -e @FILE.")
+
+
+def _entries(folder: str) -> Iterator[tuple[str, str]]:
+    """(name, file) pairs. A directory's files come before the file of the same name, in the order of their names."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return
+    seen = set()
+    for name in names:
+        path = os.path.join(folder, name)
+        if os.path.isdir(path) and not name.startswith("."):
+            yield from ((name, file) for file in _files_below(path))
+    for suffix in ("", *_SUFFIXES):
+        for name in names:
+            stem = name.removesuffix(suffix) if suffix and name.endswith(suffix) else name
+            path = os.path.join(folder, name)
+            if (suffix == "" or stem != name) and stem not in seen and not _ignored(name) and os.path.isfile(path):
+                seen.add(stem)
+                yield stem, path
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if _ignored(name):
+            continue
+        if os.path.isdir(path):
+            yield from _files_below(path)
+        elif "." not in name or name.endswith(_SUFFIXES):
+            yield path
+
+
+def _ignored(name: str) -> bool:
+    return name.startswith(".") or name.endswith("~")
+
+
+def _read(path: str, draft: Draft) -> dict[str, Assigned]:
+    text = read_file(path, InventoryError)
+    reject_vault(text, path)
+    document = parse(text, path, InventoryError)
+    draft.lines[path] = document.lines
+    root = document.root
+    if root is None or (isinstance(root, YamlScalar) and root.value is None):
+        return {}
+    if not isinstance(root, YamlMap):
+        raise document.fail(root, f"a file of variables is a mapping (name: value), this is {raw_text(root)}")
+    return assignments(root)
