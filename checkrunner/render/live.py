@@ -64,6 +64,7 @@ class LiveProgress(SilentProgress):
 
     def host_connected(self, host: str, agent: str) -> None:
         """Count it."""
+        del agent
         with self._lock:
             self._watch.host_connected(host)
 

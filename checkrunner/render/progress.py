@@ -106,6 +106,7 @@ class LineProgress(SilentProgress):
 
     def host_connected(self, host: str, agent: str) -> None:
         """Count it."""
+        del agent
         self._watch.host_connected(host)
 
     def check_started(self, host: str, planned: PlannedCheck) -> None:

@@ -109,8 +109,8 @@ def _finding() -> Schema:
             "reasons": _array("Why the verdict is what it is.", {"$ref": "#/$defs/reason"}),
             "result": {
                 "type": "object",
-                "description": "Metadata of the command (rc, elapsed_s, stdout_lines, ...): a value where all hosts agree,"
-                " else a range. Numbers that are 0 on all hosts are left out, except rc.",
+                "description": "Metadata of the command (rc, elapsed_s, stdout_lines, ...): a value where all hosts"
+                " agree, else a range. Numbers that are 0 on all hosts are left out, except rc.",
                 "additionalProperties": {
                     "anyOf": [{"type": ["number", "string", "boolean", "null", "array"]}, {"$ref": "#/$defs/range"}],
                     "description": "A value or a range.",

@@ -41,12 +41,17 @@ class Watch:
     hosts_done: int = 0
     checks_done: int = 0
     connecting: int = 0
-    connected: int = 0
     verdicts: dict[VerdictState, int] = field(default_factory=dict)
     troubles: dict[HostState, int] = field(default_factory=dict)
     _waiting: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
     _running: dict[tuple[str, str], Running] = field(default_factory=dict)
+    _connected: set[str] = field(default_factory=set)
     _findings: set[tuple[str, VerdictState]] = field(default_factory=set)
+
+    @property
+    def connected(self) -> int:
+        """Hosts whose remote side is up."""
+        return len(self._connected)
 
     @property
     def findings(self) -> int:
@@ -64,19 +69,22 @@ class Watch:
         return len(self._running)
 
     def run_started(self, hosts: int, checks: int, now: float) -> None:
-        """See `Observer`; so for the methods below."""
+        """There is so much to do."""
         self.hosts, self.checks, self.started = hosts, checks, now
 
     def host_connecting(self, host: str, now: float) -> None:
+        """A connection is being made."""
         if (host, "") not in self._running:
             self.connecting += 1
         self._running[host, ""] = Running(host, "", now)
 
     def host_connected(self, host: str) -> None:
+        """Its remote side said hello."""
         self._stop_connecting(host)
-        self.connected += 1
+        self._connected.add(host)
 
     def check_started(self, host: str, planned: PlannedCheck, now: float) -> None:
+        """The check was sent."""
         lane = (host, f"s:{planned.check.session}")
         waiting = self._waiting.setdefault(lane, {})
         waiting[planned.key] = None
@@ -84,6 +92,7 @@ class Watch:
             self._running[lane] = Running(host, planned.key, now)
 
     def check_finished(self, outcome: CheckOutcome, now: float) -> None:
+        """The check has its outcome; the next of its session runs now."""
         self.checks_done += 1
         state = outcome.verdict.state
         self.verdicts[state] = self.verdicts.get(state, 0) + 1
@@ -103,17 +112,14 @@ class Watch:
             del self._waiting[lane]
 
     def host_finished(self, outcome: HostOutcome) -> None:
+        """Nothing of the host is under way any more."""
         self.hosts_done += 1
         host = outcome.host.name
-        if not self._stop_connecting(host) and outcome.state is HostState.REACHED:
-            self.connected -= 1
-        elif outcome.state is HostState.LOST:
-            self.connected -= 1
+        self._stop_connecting(host)
+        self._connected.discard(host)
         if outcome.state is not HostState.REACHED:
             self.troubles[outcome.state] = self.troubles.get(outcome.state, 0) + 1
 
-    def _stop_connecting(self, host: str) -> bool:
-        if self._running.pop((host, ""), None) is None:
-            return False
-        self.connecting -= 1
-        return True
+    def _stop_connecting(self, host: str) -> None:
+        if self._running.pop((host, ""), None) is not None:
+            self.connecting -= 1
