@@ -199,11 +199,11 @@ class Engine:
             frozenset(self._environment.tests),
         )
 
-    def render(self, template: Template, names: Names, *, shell: bool = False) -> str:
-        """The text. With `shell`, text from a host is quoted where it enters."""
+    def render(self, template: Template, names: Names, *, for_shell: bool = False) -> str:
+        """The text. With `for_shell`, text from a host is quoted where it enters."""
         unit = self.unit(template, expression=False)
         with _mapped(template, False, names):
-            return self._text(unit, names, shell)
+            return self._text(unit, names, for_shell)
 
     def evaluate(self, template: Template, names: Names) -> Any:
         """The value of an expression; a secret value is a Secret."""
@@ -228,13 +228,13 @@ class Engine:
         finally:
             Hidden.revealed = outer
 
-    def _text(self, unit: Unit, names: Names, shell: bool) -> str:
+    def _text(self, unit: Unit, names: Names, for_shell: bool) -> str:
         if unit.text_code is None:
             unit.text_code = self._compiled(unit.tree)
         out = ""
         with self._steps:
             for chunk in unit.text_code.root_render_func(self._context(names)):
-                out += self._shell_text(out, chunk) if shell and isinstance(chunk, RemoteText) else chunk
+                out += self._shell_text(out, chunk) if for_shell and isinstance(chunk, RemoteText) else chunk
                 if len(out) > MAX_TEXT:
                     msg = f"the text would be longer than {MAX_TEXT:,} characters"
                     raise BoundError(msg)

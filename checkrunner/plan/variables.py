@@ -1,0 +1,125 @@
+"""The names that a host's templates can read: its variables, resolved when first asked for, and registered results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from checkrunner.model.errors import TemplateError
+from checkrunner.model.inventory import Host
+from checkrunner.model.sources import NOWHERE, Secret, Template
+from checkrunner.plan.texts import Templates
+from checkrunner.plan.values import Hidden
+
+__all__ = ["MAGIC", "Names", "Variables", "holds_template", "host_variables"]
+
+MAGIC: tuple[str, ...] = ("inventory_hostname", "group_names")
+"""Variables that every host has and nobody can set."""
+
+_PLAIN = (int, float, type(None))
+
+
+def holds_template(value: object) -> bool:
+    """Whether a variable's value must be rendered before it can be used."""
+    if isinstance(value, str):
+        return "{{" in value or "{%" in value or "{#" in value
+    if isinstance(value, Template):
+        return not value.is_static
+    if isinstance(value, Mapping):
+        return any(holds_template(item) for item in value.values())
+    return isinstance(value, (list, tuple)) and any(holds_template(item) for item in value)
+
+
+class Variables(Mapping[str, Any]):
+    """Layers of variables, the first that has a name wins. A value that is a template is rendered over the same
+    variables when it is first read; one that leads back to itself is a TemplateError."""
+
+    __slots__ = ("_cache", "_layers", "_open", "_templates")
+
+    def __init__(self, layers: Sequence[Mapping[str, Any]], templates: Templates) -> None:
+        self._layers = layers
+        self._templates = templates
+        self._cache: dict[str, Any] = {}
+        self._open: list[str] = []
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self._cache:
+            return self._cache[name]
+        for layer in self._layers:
+            if name in layer:
+                value = layer[name]
+                break
+        else:
+            raise KeyError(name)
+        if isinstance(value, _PLAIN) or (isinstance(value, str) and not holds_template(value)):
+            return value
+        self._cache[name] = resolved = self._resolve(name, value)
+        return resolved
+
+    def __contains__(self, name: object) -> bool:
+        return any(name in layer for layer in self._layers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({name: None for layer in self._layers for name in layer})
+
+    def __len__(self) -> int:
+        return len(set().union(*self._layers))
+
+    def _resolve(self, name: str, value: Any) -> Any:
+        if name in self._open:
+            around = " -> ".join([*self._open[self._open.index(name) :], name])
+            msg = f"variable {name!r} needs itself: {around}"
+            raise TemplateError(msg, hint="Give one of them a value of its own")
+        self._open.append(name)
+        try:
+            return self._expand(name, value)
+        except TemplateError as error:
+            if error.source.line or error.message.startswith("variable "):
+                raise
+            msg = f"variable {name!r}: {error.message}"
+            raise TemplateError(msg, source=NOWHERE, hint=error.hint) from error
+        finally:
+            self._open.pop()
+
+    def _expand(self, name: str, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._templates.value_of(Template(text=value), self, name) if holds_template(value) else value
+        if isinstance(value, Template):
+            return self._templates.value_of(value, self, name)
+        if isinstance(value, Secret):
+            return Hidden(value, name)
+        if isinstance(value, Mapping):
+            return {key: self._expand(name, item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self._expand(name, item) for item in value]
+        return value
+
+
+class Names(Mapping[str, Any]):
+    """Variables with registered results before them."""
+
+    __slots__ = ("_base", "_top")
+
+    def __init__(self, top: Mapping[str, Any], base: Mapping[str, Any]) -> None:
+        self._top, self._base = top, base
+
+    def __getitem__(self, name: str) -> Any:
+        return self._top[name] if name in self._top else self._base[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._top or name in self._base
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._top
+        yield from (name for name in self._base if name not in self._top)
+
+    def __len__(self) -> int:
+        return len(self._top) + sum(name not in self._top for name in self._base)
+
+
+def host_variables(
+    host: Host, play_vars: Mapping[str, Any], extra_vars: Mapping[str, Any], templates: Templates
+) -> Variables:
+    """A host's variables in a play: extra variables before the play's, those before the inventory's."""
+    magic = {"inventory_hostname": host.name, "group_names": [g for g in host.groups if g != "all"]}
+    return Variables((magic, extra_vars, play_vars, host.vars), templates)

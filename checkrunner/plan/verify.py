@@ -1,0 +1,193 @@
+"""Finds before anything connects what would go wrong while rendering: on every host, for every text of every check."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from checkrunner.model.errors import TemplateError
+from checkrunner.model.metadata import REGISTERED_NAMES
+from checkrunner.plan.build import Plan, same_everywhere
+from checkrunner.plan.faults import attribute_error, fault_at, find_name, undefined_error
+from checkrunner.plan.hostplan import Entry, HostPlan, make_command
+from checkrunner.plan.shape import Part
+
+__all__ = ["check_plan", "plan_errors"]
+
+_REGEX_PARTS = re.compile(r"expect\.std(out|err)\.(not_)?matches|slice\.pattern")
+
+
+def check_plan(plan: Plan) -> None:
+    """Raise the first of `plan_errors`, if any; its hint says how many more there are."""
+    errors = plan_errors(plan)
+    if not errors:
+        return
+    first = errors[0]
+    if len(errors) == 1:
+        raise first
+    more = f"There are {len(errors) - 1} more errors: `checkrunner lint` shows them all"
+    raise TemplateError(
+        first.message,
+        source=first.source,
+        line_text=first.line_text,
+        hint=f"{first.hint}. {more}" if first.hint else more,
+    )
+
+
+def plan_errors(plan: Plan) -> list[TemplateError]:
+    """Every error that is sure to come, in the order of the file. Equal errors of several hosts are one, which names
+    the first host and how many more there are.
+
+    Costs a rendering for each host and check; checks that are the same on every host are looked at once.
+    """
+    found: dict[tuple[str, int, int, str], tuple[TemplateError, list[str]]] = {}
+
+    def note(error: TemplateError, host: str = "") -> None:
+        key = (error.source.path, error.source.line, error.source.column, error.message)
+        _, hosts = found.setdefault(key, (error, []))
+        if host:
+            hosts.append(host)
+
+    for shape in plan.shapes.values():
+        for error in shape.errors:
+            note(error)
+    for track in {id(host.track): host.track for host in plan.hosts}.values():
+        for entry in track.entries:
+            for error in _result_errors(entry):
+                note(error)
+    done: set[int] = set()
+    for host in plan.hosts:
+        for entry, error in _host_errors(plan, host, done):
+            note(error, "" if entry.step is not None or same_everywhere(entry, plan.setup) else host.host.name)
+    errors = [_of_hosts(error, hosts, len(plan.hosts)) for error, hosts in found.values()]
+    return sorted(errors, key=lambda e: (e.source.path, e.source.line, e.source.column))
+
+
+def _of_hosts(error: TemplateError, hosts: list[str], of: int) -> TemplateError:
+    if not hosts or len(hosts) == of > 1:
+        return error
+    more = f" and {len(hosts) - 1} more" if len(hosts) > 1 else ""
+    return TemplateError(
+        f"{error.message} (host {hosts[0]}{more})", source=error.source, line_text=error.line_text, hint=error.hint
+    )
+
+
+def _result_errors(entry: Entry) -> Iterator[TemplateError]:
+    """What a text reads of a registered result that no result has."""
+    for part in entry.shape.parts:
+        for name in part.attributes:
+            if name in entry.before and name in part.free:
+                for attribute in sorted(part.attributes[name] - {*REGISTERED_NAMES}):
+                    yield attribute_error(part.template, part.expression, attribute, f"the result {name!r}")
+
+
+def _host_errors(plan: Plan, host: HostPlan, done: set[int]) -> Iterator[tuple[Entry, TemplateError]]:
+    lacking = host.track.from_host - host.host.vars.keys()
+    for entry in host.track.entries:
+        if entry.shape.errors or id(entry) in done:
+            continue
+        missing = entry.from_host & lacking if lacking else lacking
+        if missing:
+            names = host.variables(entry)
+            if not _ruled_out(host, entry, names):
+                yield from ((entry, error) for error in _undefined(plan, host, entry, missing, names))
+        else:
+            if same_everywhere(entry, plan.setup):
+                done.add(id(entry))
+            yield from ((entry, error) for error in _trial(plan, host, entry))
+
+
+def _ruled_out(host: HostPlan, entry: Entry, names: Mapping[str, Any]) -> bool:
+    """Whether the conditions, as far as they can be known now, keep the check from this host."""
+    try:
+        return _conditions(host, entry, names) is False
+    except TemplateError:
+        return False
+
+
+def _conditions(host: HostPlan, entry: Entry, names: Mapping[str, Any]) -> bool | None:
+    """False when a condition is false already; None when one needs a result to be known."""
+    if not entry.shape.check.when:
+        return True
+    if entry.shape.when_names & entry.before.keys():
+        return None
+    return host.unmet(entry, names) is None
+
+
+def _undefined(
+    plan: Plan, host: HostPlan, entry: Entry, missing: frozenset[str], names: Mapping[str, Any]
+) -> Iterator[TemplateError]:
+    known = [*names, *entry.before]
+    for part in entry.shape.parts:
+        for name in sorted(part.needed & missing):
+            where = _registered_elsewhere(plan, host, entry, name)
+            if where is None:
+                yield undefined_error(part.template, part.expression, name, known)
+            else:
+                message, hint = where
+                offset = find_name(part.template, name, expression=part.expression)
+                yield fault_at(part.template, offset, message, hint)
+
+
+def _registered_elsewhere(plan: Plan, host: HostPlan, entry: Entry, name: str) -> tuple[str, str] | None:
+    """Where a name that is missing here is registered: message and hint."""
+    if entry.shape.check.register == name:
+        hint = "Its own result is read without it: rc, stdout_lines, ..."
+        return f"{name!r} is the result of this very check", hint
+    for key, shape in plan.shapes.items():
+        if shape.check.register != name:
+            continue
+        what = f"{name!r} is registered by check {key!r}"
+        if key in host.track.by_key:
+            return f"{name!r} is registered only later, by check {key!r}", "Move that check before this one"
+        if key not in plan.selected:
+            return f"{what}, which the tags leave out", "Select it as well, or write a default: x is defined"
+        return f"{what}, which does not run on this host", f"It is in play {shape.play.name!r}"
+    return None
+
+
+def _trial(plan: Plan, host: HostPlan, entry: Entry) -> Iterator[TemplateError]:
+    """Render everything that can be rendered before a result is known."""
+    if entry.step is not None and all(part.template.is_static and not part.expression for part in entry.shape.parts):
+        yield from (e for part in entry.shape.parts if (e := _bad_regex(part, part.template.text)))
+        return
+    names = host.variables(entry)
+    try:
+        if _conditions(host, entry, names) is not True:
+            return
+        if not entry.reads:
+            make_command(entry.shape, names, plan.setup)
+    except TemplateError as error:
+        yield error
+        return
+    for part in entry.shape.parts:
+        rendered = _is_command(part) and not entry.reads
+        if part.expression or rendered or not part.free.isdisjoint(entry.before):
+            continue
+        try:
+            if part.where.startswith("env."):
+                plan.templates.render_env(part.template, names)
+                continue
+            text = plan.templates.render(part.template, names, for_shell=part.where == "run")
+        except TemplateError as error:
+            yield error
+        else:
+            if bad := _bad_regex(part, text):
+                yield bad
+
+
+def _is_command(part: Part) -> bool:
+    return part.where in ("run", "argv", "cwd") or part.where.startswith("env.")
+
+
+def _bad_regex(part: Part, text: str) -> TemplateError | None:
+    if not _REGEX_PARTS.fullmatch(part.where):
+        return None
+    try:
+        re.compile(text)
+    except (re.error, OverflowError, RecursionError) as error:
+        offset = getattr(error, "pos", None) or 0
+        message = f"not a valid regular expression: {getattr(error, 'msg', error)}"
+        return fault_at(part.template, offset if part.template.is_static else 0, message)
+    return None
