@@ -85,17 +85,22 @@ class Session(Protocol):
     """The remote side of one host: named shell sessions, captures, slices. Any number of calls may be in flight;
     answers may come in any order; commands of one named session run in the order of the calls."""
 
-    agent: str
-    """What is at the other end, for people: ``python 3.11.2, bash 5.2.15, uid 0``."""
+    @property
+    def agent(self) -> str:
+        """What is at the other end, for people: ``python 3.11.2, bash 5.2.15, uid 0``; "" until it has said hello."""
+        ...
 
-    notes: Sequence[str]
-    """What was odd about the start (a login shell's noise, a fallback directory); may grow during the run."""
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was odd about the start (a login shell's noise, a fallback directory); may grow during the run."""
+        ...
 
     async def run(self, step: Step) -> tuple[Result, Sequence[RawSlice | None]]:
         """Run a step; the slices answer `step.early`, one each, None where the host could not answer it.
 
-        Raises SessionLostError when the link ends before the answer (all calls in flight get the same cause), and
-        AgentError when the remote side refuses the request. A command that fails, times out or loses its shell is a
+        Raises SessionLostError when the link ends before the answer (all calls in flight get the same cause),
+        BootstrapError members when the remote side turns out not to have started, and AgentError when it refuses the
+        request. A command that fails, times out or loses its shell is a
         Result, not an error. Cancelling the call does not end the command on the host; `cancel` does.
         """
         ...

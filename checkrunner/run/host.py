@@ -6,7 +6,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
 
-from checkrunner.model.errors import AgentError, HostError, SessionLostError, TemplateError
+from checkrunner.model.errors import AgentError, HostError, SessionError, SessionLostError, TemplateError
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck, Skip, Step
 from checkrunner.model.results import (
     Execution,
@@ -149,7 +149,9 @@ class HostRun:
             return
         except HostError as error:
             self._host_lost(error)
-            self._record(self._lost_outcome(step, started))
+            # A remote side that never started has run nothing: the check is left to be recorded as not run.
+            if isinstance(error, SessionError):
+                self._record(self._lost_outcome(step, started))
             return
         verdict = self._script.judge(step, result, self._judged)
         outcome = self._outcome(step.planned, verdict, result=result)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import Behaviour, FakeScript, FakeSession, Recorder, done, planned
 
-from checkrunner.model.errors import AgentError, HostKeyError, UnreachableError
+from checkrunner.model.errors import AgentError, HostKeyError, NoInterpreterError, UnreachableError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import HostOutcome, PlannedCheck, Step
@@ -178,6 +178,20 @@ def test_a_lost_link_keeps_what_was_done_and_gives_elapsed_time_to_the_rest() ->
     assert lost.execution is Execution.LOST
     assert lost.rc is None
     assert outcome.checks[3].result is None
+
+
+def test_a_remote_side_that_never_started_has_run_nothing() -> None:
+    async def no_python(step: Step) -> Result:
+        raise NoInterpreterError("no python3 >= 3.6")
+
+    session = FakeSession(behaviours={"c0": no_python})
+
+    (outcome,) = run([script("a", [planned("c0"), planned("c1", needs=["c0"])])], opens({"a": session}))
+
+    assert outcome.state is HostState.NO_SHELL
+    assert [check.result for check in outcome.checks] == [None, None]
+    assert set(states(outcome).values()) == {VerdictState.UNKNOWN}
+    assert all("no python3" in check.verdict.reasons[0].message for check in outcome.checks)
 
 
 def test_skips_and_template_trouble_are_outcomes() -> None:

@@ -1,0 +1,69 @@
+"""Where a report goes: checked before anything connects, written so that a crash leaves no half file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from checkrunner.model.errors import SettingsError
+from checkrunner.model.report import Report
+from checkrunner.model.seams import Renderer
+from checkrunner.render import renderer
+
+__all__ = ["ReportOutput", "prepare_output", "write_report"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOutput:
+    """A renderer for stdout and, if wanted, a file that gets the JSON report."""
+
+    format_name: str
+    file: Path | None
+
+
+def prepare_output(format_name: str, file: str | None) -> ReportOutput:
+    """Check format and file. Raises UnknownNameError and SettingsError: a run's result must have a place to go."""
+    renderer(format_name)
+    path = None
+    if file is not None:
+        path = Path(file)
+        folder = path.parent
+        if path.is_dir():
+            raise SettingsError("output", file, "flag", "it is a directory")
+        if not folder.is_dir():
+            raise SettingsError("output", file, "flag", f"there is no directory {str(folder)!r}")
+        if not os.access(path if path.exists() else folder, os.W_OK):
+            raise SettingsError("output", file, "flag", "it cannot be written")
+    return ReportOutput(format_name=format_name, file=path)
+
+
+def write_report(output: ReportOutput, report: Report, stdout: TextIO, *, color: bool | None) -> None:
+    """Write the file first, so that the report is safe whatever becomes of the screen."""
+    if output.file is not None:
+        _write_file(output.file, renderer("json"), report)
+    renderer(output.format_name, color=color).render(report, stdout)
+    stdout.flush()
+
+
+def _write_file(path: Path, json: Renderer, report: Report) -> None:
+    if path.exists() and not path.is_file():  # a pipe or /dev/stdout: nothing to replace
+        with path.open("w", encoding="utf-8") as out:
+            json.render(report, out)
+        return
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with open(handle, "w", encoding="utf-8") as out:
+            json.render(report, out)
+        # mkstemp makes files for the owner alone; a report gets the mode that the umask gives any file.
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise

@@ -1,0 +1,102 @@
+"""Everything that can be known before anything connects: files read, hosts chosen, templates checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from checkrunner.load.extra_vars import parse_extra_vars
+from checkrunner.load.inventory import load_inventory_with_origins, localhost
+from checkrunner.load.origins import InventoryOrigins
+from checkrunner.load.patterns import select
+from checkrunner.load.playbook import find_playbook, load_playbook
+from checkrunner.model.errors import NoHostsError
+from checkrunner.model.inventory import Host, Inventory
+from checkrunner.model.playbook import Playbook
+from checkrunner.plan.build import Plan, build_plan
+from checkrunner.plan.verify import check_plan
+from checkrunner.settings import Settings
+
+__all__ = ["Prepared", "Request", "prepare", "read_inventory", "select_hosts"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What the user asked for: a playbook, on which hosts, with which variables, which of its checks."""
+
+    playbook: str
+    settings: Settings
+    limit: str | None = None
+    extra_vars: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    skip_tags: tuple[str, ...] = ()
+    allow_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A run that is ready to start."""
+
+    request: Request
+    playbook: Playbook
+    inventory: Inventory
+    plan: Plan
+    warnings: tuple[str, ...] = ()
+
+
+def read_inventory(sources: Sequence[str]) -> tuple[Inventory, InventoryOrigins]:
+    """The inventory of these sources; without any: this machine. Raises InventoryError."""
+    return load_inventory_with_origins(sources) if sources else (localhost(), InventoryOrigins())
+
+
+def select_hosts(
+    playbook: Playbook, inventory: Inventory, *, limit: str | None, allow_empty: bool
+) -> tuple[list[tuple[Host, ...]], list[str]]:
+    """The hosts of each play, and a warning for each play that a limit leaves without any.
+
+    Raises NoHostsError when no play has a host (unless `allow_empty`), or when a pattern names what does not exist.
+    """
+    hosts: list[tuple[Host, ...]] = []
+    empty: list[NoHostsError] = []
+    for play in playbook.plays:
+        try:
+            hosts.append(select(inventory, play.hosts, limit))
+        except NoHostsError as error:
+            if not allow_empty and limit is None:
+                raise
+            hosts.append(())
+            empty.append(error)
+    if not allow_empty and not any(hosts):
+        raise empty[0]
+    return hosts, [str(error) for error in empty]
+
+
+def prepare(request: Request, *, verify: bool = True) -> Prepared:
+    """Read, select, plan and verify. Connects nothing.
+
+    Raises UsageError members for what is wrong in files, names and templates, and NoHostsError. With `verify` False the
+    templates are not checked (`lint` does that itself, to show all errors).
+    """
+    settings = request.settings
+    playbook = load_playbook(find_playbook(request.playbook))
+    inventory, origins = read_inventory(settings.inventory)
+    extra_vars = parse_extra_vars(request.extra_vars)
+    hosts, warnings = select_hosts(playbook, inventory, limit=request.limit, allow_empty=request.allow_empty)
+    plan = build_plan(
+        playbook,
+        hosts,
+        extra_vars=extra_vars,
+        tags=request.tags,
+        skip_tags=request.skip_tags,
+        options=settings.run_options(),
+        order=inventory.hosts,
+    )
+    if verify:
+        check_plan(plan)
+    return Prepared(
+        request=request,
+        playbook=playbook,
+        inventory=inventory,
+        plan=plan,
+        warnings=(*origins.warnings, *warnings),
+    )

@@ -1,0 +1,142 @@
+"""The main use case: a prepared run becomes a report, whatever happens on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import signal
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from time import monotonic
+
+from checkrunner import __version__
+from checkrunner.app.identity import new_run_id
+from checkrunner.app.prepare import Prepared
+from checkrunner.app.script import HostScript
+from checkrunner.findings.build import build_report
+from checkrunner.findings.redact import PatternRedactor
+from checkrunner.judge.judge import Judge
+from checkrunner.link.session import open_session
+from checkrunner.link.transports import make_transport
+from checkrunner.model.inventory import Host
+from checkrunner.model.plan import CheckOutcome, HostOutcome
+from checkrunner.model.report import Report, RunInfo
+from checkrunner.model.seams import Observer, Session, Transport
+from checkrunner.model.sources import Secret
+from checkrunner.render.json import json_text
+from checkrunner.run.engine import Engine
+from checkrunner.run.stop import Stop
+
+__all__ = ["run_prepared"]
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | None = None) -> Report:
+    """Run it and build the report. An interrupt (SIGINT, SIGTERM, SIGHUP) ends the run early; the report is built all
+    the same and says so.
+
+    Raises nothing that a host did; what escapes is a bug.
+    """
+    started_at = datetime.now(UTC)
+    began = monotonic()
+    plan = prepared.plan
+    redactor = PatternRedactor(_secrets(prepared, password))
+    judge = Judge(plan.templates.render, plan.templates.evaluate)
+    scripts = [HostScript(host, judge=judge, templates=plan.templates, redactor=redactor) for host in plan.hosts]
+    links = _Links(prepared, password)
+    warnings = [*prepared.warnings, *links.warnings(script.host for script in scripts)]
+    outcomes, reason = asyncio.run(_run(scripts, links, prepared, observer))
+    by_host = {script.host.name: script for script in scripts}
+
+    def texts(outcome: CheckOutcome) -> tuple[str, str]:
+        return by_host[outcome.host].texts(outcome)
+
+    info = RunInfo(
+        id=new_run_id(started_at),
+        version=__version__,
+        playbook=prepared.playbook.path,
+        playbook_digest=prepared.playbook.digest,
+        inventory=prepared.request.settings.inventory or ("localhost",),
+        limit=prepared.request.limit,
+        started_at=started_at,
+        elapsed_s=round(monotonic() - began, 3),
+        ended=reason or "normal",
+        complete=True,
+        exit_code=0,
+    )
+    return build_report(outcomes, run=info, warnings=warnings, redactor=redactor, texts=texts, to_text=json_text)
+
+
+async def _run(
+    scripts: Sequence[HostScript], links: _Links, prepared: Prepared, observer: Observer
+) -> tuple[list[HostOutcome], str]:
+    stop = Stop()
+    engine = Engine(links.open, options=prepared.request.settings.run_options(), observer=observer)
+    with _interrupts(stop):
+        try:
+            outcomes = await engine.run(scripts, stop)
+        finally:
+            await links.aclose()
+    return outcomes, stop.reason
+
+
+@contextlib.contextmanager
+def _interrupts(stop: Stop) -> Iterator[None]:
+    """The first signal ends the run in order; the second one ends it at once."""
+    loop = asyncio.get_running_loop()
+
+    def interrupt(number: signal.Signals) -> None:
+        if stop.reason == "interrupted":
+            loop.remove_signal_handler(number)
+            signal.raise_signal(number)
+        stop.set("interrupted")
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, functools.partial(interrupt, number))
+    try:
+        yield
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
+
+
+class _Links:
+    """The transports of a run, made when a host first needs one."""
+
+    def __init__(self, prepared: Prepared, password: Secret | None) -> None:
+        self._settings = prepared.request.settings
+        self._ssh = self._settings.ssh_options(password)
+        self._transports: dict[str, Transport] = {}
+
+    def _transport(self, host: Host) -> Transport:
+        found = self._transports.get(host.transport)
+        if found is None:
+            found = make_transport(host.transport, ssh=self._ssh, local=self._settings.local_options())
+            self._transports[host.transport] = found
+        return found
+
+    def warnings(self, hosts: Iterator[Host]) -> list[str]:
+        """What the hosts' settings ask for and the transports do not do, each once."""
+        found = (warning for host in hosts for warning in self._transport(host).warnings(host))
+        return list(dict.fromkeys(found))
+
+    async def open(self, host: Host) -> Session:
+        return await open_session(
+            self._transport(host),
+            host,
+            options=self._settings.session_options(),
+            timeout_s=self._ssh.connect_timeout_s,
+        )
+
+    async def aclose(self) -> None:
+        for transport in self._transports.values():
+            await transport.aclose()
+
+
+def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret]:
+    """Every secret that the run knows: none of them may stand in a report."""
+    found = [value for host in prepared.plan.hosts for value in host.host.vars.values() if isinstance(value, Secret)]
+    found += [host.host.password for host in prepared.plan.hosts if host.host.password is not None]
+    return list(dict.fromkeys([*found, *([password] if password else [])]))
