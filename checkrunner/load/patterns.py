@@ -16,8 +16,8 @@ from checkrunner.model.inventory import Host, Inventory
 __all__ = ["select"]
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
-_PIECE = re.compile(r"(?:[^\s:,\[\]]|\[[^\]]*\])+")
 _SUBSCRIPT = re.compile(r"(?P<base>.+)\[(?:(?P<index>-?[0-9]+)|(?P<start>[0-9]+):(?P<end>-?[0-9]*))\]")
+_DASHED = re.compile(r"(?P<base>.+)\[(?P<start>[0-9]+)-(?P<end>[0-9]+)\]")
 _GLOB = re.compile(r"[*?\[]")
 
 
@@ -80,23 +80,34 @@ def _nobody(inventory: Inventory, terms: list[_Term], what: str) -> NoHostsError
 
 
 def _split(pattern: str) -> Iterator[str]:
-    """Terms of a pattern. With a comma anywhere commas alone separate, as in Ansible; else colons do."""
-    parts = pattern.split(",") if "," in pattern else [pattern]
-    for part in (part.strip() for part in parts):
-        if not part:
-            continue
-        if part.startswith(("~", "&~", "!~")) or _is_address(part):
+    """Terms of a pattern, separated by commas and colons. An address between commas keeps its colons."""
+    for part in _pieces(pattern, ","):
+        if _is_address(part):
             yield part
         else:
-            yield from _colon_pieces(part)
+            yield from _pieces(part, ":")
 
 
-def _colon_pieces(part: str) -> Iterator[str]:
-    rest = _PIECE.sub("", part)
-    wrong = next((c for c in rest if c in "[]"), None)
-    if wrong:
-        raise UsageError(f"pattern {part!r} has a bracket without its partner")
-    yield from _PIECE.findall(part)
+def _pieces(text: str, separator: str) -> Iterator[str]:
+    """Parts of a text; separators in brackets do not count, nor in a regex's parentheses and braces."""
+    piece, depth = "", 0
+    for char in text:
+        if char in separator and depth == 0:
+            if piece.strip():
+                yield piece.strip()
+            piece = ""
+            continue
+        is_regex = piece.lstrip(" &!").startswith("~")
+        escaped = is_regex and piece.endswith("\\")
+        if not escaped and char in ("([{" if is_regex else "["):
+            depth += 1
+        elif not escaped and char in (")]}" if is_regex else "]"):
+            depth = max(depth - 1, 0)
+        piece += char
+    if depth and not piece.lstrip(" &!").startswith("~"):
+        raise UsageError(f"pattern {text!r} has a bracket without its partner")
+    if piece.strip():
+        yield piece.strip()
 
 
 def _is_address(text: str) -> bool:
@@ -114,8 +125,7 @@ def _is_address(text: str) -> bool:
 
 def _limit_terms(limit: str) -> Iterator[str]:
     """Terms of a limit, with ``@file`` replaced by the lines of the file."""
-    for part in limit.split(","):
-        name = part.strip()
+    for name in _pieces(limit, ","):
         if not name.startswith("@"):
             yield from _split(name)
             continue
@@ -178,6 +188,10 @@ def _named(inventory: Inventory, term: _Term, known: dict[str, Host]) -> tuple[l
             _add_localhost(inventory, base, known)
             return [base], True
         return [], False
+    span = _DASHED.fullmatch(base)
+    if span and span["base"] in inventory.groups:
+        hint = f"Positions in a group: {span['base']}[{span['start']}:{span['end']}]."
+        raise UsageError(f"{base!r} in a pattern could be a glob of names or positions in the group", hint=hint)
     is_match = _matcher(base, term.text)
     groups = [name for name in inventory.groups if is_match(name)]
     names = dict.fromkeys(host for group in groups for host in _members(inventory, group))
@@ -234,6 +248,8 @@ def _near_hint(term: _Term, names: Iterable[str]) -> str:
     if term.is_glob:
         return "List the hosts with `checkrunner hosts all`."
     close = nearest(term.base, names)
+    if close and close.startswith(f"{term.base}:"):
+        return f"An IPv6 address stays whole between commas: {close},..."
     if close:
         return f"Did you mean {close!r}?"
     known = [name for name in names if name not in {"all", "ungrouped"}]

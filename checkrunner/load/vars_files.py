@@ -19,10 +19,10 @@ _SUFFIXES = (".yml", ".yaml", ".json")
 
 def read_vars_files(folder: str, draft: Draft) -> None:
     """Add what the two directories below `folder` say of groups and hosts that the draft knows."""
-    for name, path in _entries(os.path.join(folder, "group_vars")):
+    for name, path in _entries(os.path.join(folder, "group_vars"), draft):
         if name in draft.groups:
             draft.groups[name].file_vars.update(_read(path, draft))
-    for name, path in _entries(os.path.join(folder, "host_vars")):
+    for name, path in _entries(os.path.join(folder, "host_vars"), draft):
         if name in draft.hosts:
             draft.hosts[name].file_vars.update(_read(path, draft))
 
@@ -34,23 +34,23 @@ def reject_vault(text: str, path: str) -> None:
         raise InventoryError(message, source=SourceRef(path=path), hint="Decrypt it, or pass values with -e @FILE.")
 
 
-def _entries(folder: str) -> Iterator[tuple[str, str]]:
-    """(name, file) pairs. A directory's files come before the file of the same name, in the order of their names."""
+def _entries(folder: str, draft: Draft) -> Iterator[tuple[str, str]]:
+    """(name, file) pairs. For one name only the first counts of: a file or directory so called, .yml, .yaml, .json."""
     try:
-        names = sorted(os.listdir(folder))
+        names = [name for name in sorted(os.listdir(folder)) if not _ignored(name)]
     except OSError:
         return
-    seen = set()
-    for name in names:
-        path = os.path.join(folder, name)
-        if os.path.isdir(path) and not name.startswith("."):
-            yield from ((name, file) for file in _files_below(path))
+    taken: dict[str, str] = {}
     for suffix in ("", *_SUFFIXES):
-        for name in names:
-            stem = name.removesuffix(suffix) if suffix and name.endswith(suffix) else name
-            path = os.path.join(folder, name)
-            if (suffix == "" or stem != name) and stem not in seen and not _ignored(name) and os.path.isfile(path):
-                seen.add(stem)
+        for name in (name for name in names if name.endswith(suffix)):
+            path, stem = os.path.join(folder, name), name.removesuffix(suffix)
+            if stem in taken:
+                draft.warn(SourceRef(path=path), f"is not read, because {taken[stem]} is there too")
+            elif os.path.isdir(path):
+                taken[stem] = path
+                yield from ((stem, file) for file in _files_below(path))
+            elif suffix or not name.endswith(_SUFFIXES):
+                taken[stem] = path
                 yield stem, path
 
 
