@@ -1,1 +1,41 @@
-"""How a host is reached: `local` and `ssh`."""
+"""How a host is reached: `local` and `ssh`.
+
+A transport is imported when it is first asked for: asyncssh alone costs more start-up time than all the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from checkrunner.model.errors import UnknownNameError
+from checkrunner.model.options import LocalOptions, SshOptions
+from checkrunner.model.seams import Transport
+
+__all__ = ["TRANSPORTS", "make_transport"]
+
+
+def _local(options: LocalOptions) -> Transport:
+    from checkrunner.link.transports.local import LocalTransport
+
+    return LocalTransport(options)
+
+
+def _ssh(options: SshOptions) -> Transport:
+    from checkrunner.link.transports.ssh import SshTransport
+
+    return SshTransport(options)
+
+
+TRANSPORTS: Mapping[str, Callable[[SshOptions, LocalOptions], Transport]] = {
+    "local": lambda _ssh_options, local_options: _local(local_options),
+    "ssh": lambda ssh_options, _local_options: _ssh(ssh_options),
+}
+"""Name, as in `Host.transport`, to what makes the transport; each takes its own group of options."""
+
+
+def make_transport(name: str, *, ssh: SshOptions | None = None, local: LocalOptions | None = None) -> Transport:
+    """The transport called `name`. Connects nothing. Raises UnknownNameError with the nearest known name."""
+    factory = TRANSPORTS.get(name)
+    if factory is None:
+        raise UnknownNameError("transport", name, TRANSPORTS)
+    return factory(ssh or SshOptions(), local or LocalOptions())

@@ -1,0 +1,331 @@
+"""The remote side of one host over a byte stream: many requests in flight, told apart by their ids.
+
+Knows the protocol; nothing of SSH, processes or when to start over (`starting` does).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from checkrunner.link.requests import capped, run_request, slice_request
+from checkrunner.link.starting import Link, Starter
+from checkrunner.link.wire import AgentFailure, Answer, Done, Hello, ResultAnswer, Running, SliceAnswer, encode_request
+from checkrunner.model.errors import AgentError, HostError, ProtocolError, SessionLostError
+from checkrunner.model.inventory import Host
+from checkrunner.model.options import SessionOptions
+from checkrunner.model.plan import Step
+from checkrunner.model.results import RawSlice, Result, SliceQuery
+from checkrunner.model.seams import Transport
+
+__all__ = ["FramedSession", "open_session"]
+
+# How long `aclose` waits for a peer that does not read to take the last request. Closing ends it anyway.
+_BYE_S = 1.0
+# A program that stopped reading usually ended; its end is the better error, if it comes within this time.
+_ENDING_S = 1.0
+
+
+async def open_session(transport: Transport, host: Host, *, options: SessionOptions, timeout_s: float) -> FramedSession:
+    """Connect and start the agent, without waiting for its hello: requests go out behind ours at once.
+
+    Raises ConnectError members. What goes wrong later (no interpreter, no hello, a hello that is none) is raised by
+    `ready`, and by every call in flight: BootstrapError members.
+    """
+    session = FramedSession(Starter(transport, host, options, timeout_s))
+    await session.start()
+    return session
+
+
+@dataclass(slots=True)
+class _Call:
+    """A request that is not answered yet; `query` is set for slices, whose answers must not be larger."""
+
+    future: asyncio.Future[object]
+    kind: type[Answer]
+    query: SliceQuery | None = None
+
+
+@dataclass(slots=True)
+class _Outbox:
+    """What is to be sent. `held` repeats what was sent before hello came, since a start may have to be repeated."""
+
+    waiting: list[bytes] = field(default_factory=list)
+    held: list[bytes] = field(default_factory=list)
+    sender: asyncio.Task[None] | None = None
+
+
+class FramedSession:
+    """Implements `model.seams.Session` over the channels that a `Starter` opens."""
+
+    def __init__(self, starter: Starter) -> None:
+        self.agent = ""
+        self.notes: list[str] = []
+        self._starter = starter
+        self._link: Link | None = None
+        self._calls: dict[int, _Call] = {}
+        self._last_id = 0
+        self._out = _Outbox()
+        loop = asyncio.get_running_loop()
+        self._began = loop.time()
+        self._ready: asyncio.Future[None] = loop.create_future()
+        self._error: HostError | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._closing: asyncio.Future[None] | None = None
+
+    async def start(self) -> None:
+        """Open the first channel. Called once, by `open_session`."""
+        self._link = await self._starter.first()
+        self._greet(self._link)
+        self._reader = asyncio.ensure_future(self._read())
+
+    async def ready(self) -> None:
+        """Return when the agent has said hello; `agent` is then set. Raises what kept it from doing so.
+
+        Costs a round trip that `run` does not need: call it only where the answer matters by itself.
+        """
+        await asyncio.shield(self._ready)
+
+    async def run(self, step: Step) -> tuple[Result, Sequence[RawSlice | None]]:
+        """Run a step; see the seam. Its early slices are asked for right behind it."""
+        ident = self._next_id()
+        queries = [capped(query) for query in step.early]
+        try:
+            frames = [run_request(ident, step)]
+        except ValueError as error:
+            raise AgentError(f"the command cannot be sent: {error}") from error
+        run = self._expect(ident, ResultAnswer)
+        slices = []
+        for query in queries:
+            slice_id = self._next_id()
+            frames.append(slice_request(slice_id, ident, query))
+            slices.append(self._expect(slice_id, SliceAnswer, query))
+        self._send(b"".join(frames))
+        try:
+            answer = await run
+            assert isinstance(answer, ResultAnswer)
+            early = [await _slice_or_none(future, query) for future, query in zip(slices, queries, strict=True)]
+        finally:
+            for future in slices:
+                future.cancel()
+        return answer.result, early
+
+    async def fetch(self, result: Result, query: SliceQuery) -> RawSlice:
+        """Read a part of a finished command's output; see the seam."""
+        query = capped(query)
+        ident = self._next_id()
+        try:
+            frame = slice_request(ident, result.seq, query)
+        except ValueError as error:
+            raise AgentError(f"the query cannot be sent: {error}") from error
+        future = self._expect(ident, SliceAnswer, query)
+        self._send(frame)
+        return _raw_slice(await future, query)
+
+    async def cancel(self) -> None:
+        """End every command and wait until the host has said so; see the seam."""
+        ident = self._next_id()
+        future = self._expect(ident, Done)
+        self._send(encode_request("cancel", ident))
+        await future
+
+    async def aclose(self) -> None:
+        """Say bye and close, without waiting for an answer: the end of its input makes the agent clean up as well."""
+        if self._closing is None:
+            self._closing = asyncio.ensure_future(self._close())
+        await asyncio.shield(self._closing)
+
+    def _next_id(self) -> int:
+        if self._error is not None:
+            raise self._error
+        if self._closing is not None:
+            raise SessionLostError("the session is closed")
+        self._last_id += 1
+        return self._last_id
+
+    def _expect(self, ident: int, kind: type[Answer], query: SliceQuery | None = None) -> asyncio.Future[object]:
+        future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        self._calls[ident] = _Call(future, kind, query)
+        return future
+
+    # ---- sending
+
+    def _greet(self, link: Link) -> None:
+        """Queue what starts the agent, and behind it what was asked already unless the start is a patient one."""
+        self._out.waiting = [link.greeting]
+        if not link.patient:
+            self._out.waiting += self._out.held
+        self._flush()
+
+    def _send(self, frame: bytes) -> None:
+        link = self._link
+        if link is None or not link.decoder.greeted:
+            self._out.held.append(frame)
+            if link is None or link.patient:
+                return
+        self._out.waiting.append(frame)
+        self._flush()
+
+    def _flush(self) -> None:
+        # A task of its own: what is asked in the same turn of the loop leaves in one piece.
+        if self._out.sender is None or self._out.sender.done():
+            self._out.sender = asyncio.ensure_future(self._write())
+
+    async def _write(self) -> None:
+        link = self._link
+        while self._out.waiting and link is not None and link is self._link:
+            data = b"".join(self._out.waiting)
+            self._out.waiting.clear()
+            try:
+                await link.channel.send(data)
+            except SessionLostError as error:
+                asyncio.get_running_loop().call_later(_ENDING_S, self._sending_failed, link, error)
+                return
+
+    def _sending_failed(self, link: Link, error: SessionLostError) -> None:
+        if link is self._link and self._closing is None:
+            self._fail(self._lost(error.message))
+
+    # ---- receiving
+
+    async def _read(self) -> None:
+        try:
+            while self._link is not None:
+                ending = await self._read_link(self._link)
+                if self._error is None:
+                    await self._go_on(self._link, ending)
+        except HostError as error:
+            self._fail(error)
+        except BaseException:
+            self._fail(SessionLostError("the reading of answers was ended"))
+            raise
+
+    async def _read_link(self, link: Link) -> str:
+        """Read to the end of a link; returns why it ended, "" when the peer simply ended its output."""
+        try:
+            while data := await self._receive(link):
+                for answer in link.decoder.feed(data):
+                    self._take(link, answer)
+                    if link.ended:
+                        return ""
+        except SessionLostError as error:
+            return error.message or "the link broke"
+        return ""
+
+    async def _receive(self, link: Link) -> bytes:
+        if link.decoder.greeted:
+            return await link.channel.receive()
+        try:
+            async with asyncio.timeout_at(link.hello_by):
+                return await link.channel.receive()
+        except TimeoutError:
+            raise self._starter.no_hello(link, late=True) from None
+
+    def _take(self, link: Link, answer: Answer) -> None:
+        if isinstance(answer, Hello):
+            self._greeted(link, answer)
+        elif isinstance(answer, Running):
+            return
+        elif isinstance(answer, ResultAnswer | SliceAnswer | Done):
+            self._answered(answer.id, answer)
+        elif isinstance(answer, AgentFailure) and answer.id:
+            call = self._calls.pop(answer.id, None)
+            if call is not None and not call.future.done():
+                call.future.set_exception(AgentError(answer.message or answer.kind))
+        else:
+            link.ending = answer
+
+    def _answered(self, ident: int, answer: ResultAnswer | SliceAnswer | Done) -> None:
+        call = self._calls.pop(ident, None)
+        if call is None or not isinstance(answer, call.kind):
+            raise ProtocolError(
+                f"the host answered {type(answer).__name__} to request {ident}, which asked no such thing"
+            )
+        if isinstance(answer, SliceAnswer) and call.query is not None and answer.size > call.query.max_bytes:
+            raise ProtocolError(
+                f"the host sent {answer.size} bytes where at most {call.query.max_bytes} were asked for"
+            )
+        if not call.future.done():
+            call.future.set_result(answer)
+
+    def _greeted(self, link: Link, hello: Hello) -> None:
+        if self._ready.done():
+            raise ProtocolError("the host said hello twice")
+        self._starter.check_hello(link, hello)
+        self.agent = f"python {hello.python}, bash {hello.bash}, uid {hello.uid}"
+        self.notes += link.notes(hello)
+        if link.patient:
+            self._out.waiting += self._out.held
+            self._flush()
+        self._out.held = []
+        if not self._ready.done():
+            self._ready.set_result(None)
+
+    async def _go_on(self, link: Link, broken: str) -> None:
+        """A link has ended: start over where that can help, else raise what to tell."""
+        if link.decoder.greeted:
+            raise self._lost(broken or link.why_ended())
+        if broken:
+            raise self._lost(broken)
+        again = self._starter.next_way(link)
+        self._link = None
+        if self._out.sender is not None:
+            self._out.sender.cancel()
+            await asyncio.wait({self._out.sender})
+        await link.channel.aclose()
+        self._link = await self._starter.again(again)
+        self._greet(self._link)
+
+    def _lost(self, why: str) -> SessionLostError:
+        elapsed = asyncio.get_running_loop().time() - self._began
+        waiting = sum(not call.future.done() for call in self._calls.values())
+        return SessionLostError(
+            f"the link ended {elapsed:.1f} s after it was opened, with {waiting} answers outstanding: {why}"
+        )
+
+    # ---- endings
+
+    def _fail(self, error: HostError) -> None:
+        """End every call in flight with the same error."""
+        if self._error is None:
+            self._error = error
+        calls, self._calls = self._calls, {}
+        for call in calls.values():
+            if not call.future.done():
+                call.future.set_exception(self._error)
+                # A slice's future may have nobody waiting yet; its run tells the caller.
+                call.future.exception()
+        if not self._ready.done():
+            self._ready.set_exception(self._error)
+            self._ready.exception()
+
+    async def _close(self) -> None:
+        link, reader = self._link, self._reader
+        if link is not None:
+            if self._error is None and link.decoder.greeted:
+                self._out.waiting.append(encode_request("bye", self._last_id + 1))
+                self._flush()
+            if self._out.sender is not None:
+                await asyncio.wait({self._out.sender}, timeout=_BYE_S)
+                self._out.sender.cancel()
+        if reader is not None:
+            reader.cancel()
+            await asyncio.wait({reader})
+        self._fail(SessionLostError("the session was closed"))
+        # The reader may have been about to start over: whichever channel there is now.
+        link = self._link or link
+        if link is not None:
+            await link.channel.aclose()
+
+
+async def _slice_or_none(future: asyncio.Future[object], query: SliceQuery) -> RawSlice | None:
+    try:
+        return _raw_slice(await future, query)
+    except AgentError:
+        return None
+
+
+def _raw_slice(answer: object, query: SliceQuery) -> RawSlice:
+    assert isinstance(answer, SliceAnswer)
+    return RawSlice(query=query, lines=answer.lines, total_lines=answer.total_lines, more_lines=answer.more_lines)

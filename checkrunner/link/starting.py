@@ -1,0 +1,179 @@
+"""How an agent is started: in one flight, patiently, or with the agent on standard input, and when to try the next way.
+
+| way | when |
+|---|---|
+| eager | first: the agent is in the exec request, requests follow at once |
+| patient | a login shell's start-up file read what was meant for the agent (`lost_input`) |
+| by standard input | the login shell ended without a word of the agent's: it may refuse a line of that length |
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass, field
+
+from checkrunner.link.payload import Payload, load_payload
+from checkrunner.link.requests import hello_request
+from checkrunner.link.wire import PROTOCOL_VERSION, AgentFailure, Answer, AnswerDecoder, Hello, NoInterpreter
+from checkrunner.model.errors import (
+    HandshakeError,
+    HostError,
+    NoInterpreterError,
+    RemoteStorageError,
+)
+from checkrunner.model.inventory import Host
+from checkrunner.model.options import SessionOptions
+from checkrunner.model.seams import Channel, Transport
+
+__all__ = ["Link", "Starter", "Way"]
+
+_SHOWN = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """How to start: each of the two may be turned on once."""
+
+    patient: bool = False
+    by_stdin: bool = False
+
+
+@dataclass(slots=True)
+class Link:
+    """One channel with an agent starting or running at its other end. `greeting` is what must be sent first."""
+
+    channel: Channel
+    decoder: AnswerDecoder
+    greeting: bytes
+    way: Way
+    nonce: str
+    hello_by: float
+    ending: Answer | None = None
+    began: float = field(default=0.0)
+
+    @property
+    def patient(self) -> bool:
+        """Whether nothing may be sent before hello."""
+        return self.way.patient
+
+    @property
+    def ended(self) -> bool:
+        """Whether the agent, or the first stage, said that nothing more will come."""
+        return self.ending is not None
+
+    def why_ended(self) -> str:
+        """The peer's ending in words."""
+        if isinstance(self.ending, AgentFailure):
+            return f"the agent gave up: {self.ending.message or self.ending.kind}"
+        tail = _shown(self.channel.stderr_tail())
+        why = "the agent ended"
+        if self.decoder.unfinished:
+            why += " in the middle of an answer"
+        return f"{why}; its last words: {tail}" if tail else why
+
+    def notes(self, hello: Hello) -> list[str]:
+        """What was odd about this start."""
+        out = []
+        noise = _shown(self.decoder.noise)
+        if noise:
+            out.append(f"login_noise: {noise}")
+        if self.way.patient:
+            out.append("login_reads: a start-up file of the login shell read what was meant for the agent")
+        if self.way.by_stdin:
+            out.append("start_by_stdin: the login shell does not take a long command line")
+        return [*out, *hello.notes]
+
+
+class Starter:
+    """Opens channels to one host and judges how the agent's start went."""
+
+    def __init__(self, transport: Transport, host: Host, options: SessionOptions, timeout_s: float) -> None:
+        self._transport = transport
+        self._host = host
+        self._options = options
+        self._timeout_s = timeout_s
+
+    async def first(self) -> Link:
+        """The first, eager start. Raises ConnectError members."""
+        return await self.again(Way())
+
+    async def again(self, way: Way) -> Link:
+        """Another start, in the given way. Raises ConnectError members."""
+        payload: Payload = load_payload()
+        line = payload.stdin_line if way.by_stdin else payload.exec_line
+        channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
+        nonce = secrets.token_hex(12)
+        greeting = hello_request(nonce, self._options)
+        if way.by_stdin:
+            greeting = payload.stdin_head + greeting
+        now = asyncio.get_running_loop().time()
+        return Link(
+            channel=channel,
+            decoder=AnswerDecoder(nonce),
+            greeting=greeting,
+            way=way,
+            nonce=nonce,
+            hello_by=now + self._options.hello_timeout_s,
+            began=now,
+        )
+
+    def check_hello(self, link: Link, hello: Hello) -> None:
+        """Raise HandshakeError unless it is the hello that was asked for."""
+        if hello.nonce != link.nonce:
+            raise HandshakeError(f"{self._host.name}: a second hello, of another start, came from the host")
+        if hello.version != PROTOCOL_VERSION:
+            raise HandshakeError(
+                f"{self._host.name}: the agent speaks protocol {hello.version}, not {PROTOCOL_VERSION}"
+            )
+
+    def next_way(self, link: Link) -> Way:
+        """How to start over after this link ended before its hello. Raises a BootstrapError when nothing is left."""
+        ending, way = link.ending, link.way
+        if isinstance(ending, AgentFailure):
+            if ending.kind == "lost_input" and not way.patient:
+                return Way(patient=True, by_stdin=way.by_stdin)
+            raise self._gave_up(link, ending)
+        if isinstance(ending, NoInterpreter):
+            raise NoInterpreterError(
+                f"{self._host.name}: no Python 3.6 or newer was found (tried: {ending.tried})",
+                hint="Install python3 on the host",
+            )
+        if not way.by_stdin:
+            return Way(patient=way.patient, by_stdin=True)
+        raise self.no_hello(link, late=False)
+
+    def no_hello(self, link: Link, *, late: bool) -> HostError:
+        """The error for a start that brought no hello: too late, or the program ended."""
+        if late:
+            what = f"the agent did not say hello within {self._options.hello_timeout_s:g} s"
+        else:
+            what = "the login shell ended before the agent started"
+        facts = [f"{self._host.name}: {what}"]
+        noise, tail = _shown(link.decoder.noise), _shown(link.channel.stderr_tail())
+        if noise:
+            facts.append(f"it printed: {noise}")
+        if tail:
+            facts.append(f"its standard error: {tail}")
+        hint = "See whether the account may run commands: ssh HOST /bin/sh -c true, and what its start-up files do"
+        return HandshakeError("; ".join(facts), hint=hint)
+
+    def _gave_up(self, link: Link, ending: AgentFailure) -> HostError:
+        why = f"{self._host.name}: {ending.message or ending.kind}"
+        if ending.kind == "storage":
+            return RemoteStorageError(why, hint="The agent needs a directory that it can write to, such as /tmp")
+        if ending.kind == "lost_input":
+            noise = _shown(link.decoder.noise)
+            said = f"; it printed: {noise}" if noise else ""
+            return HandshakeError(
+                f"{self._host.name}: a start-up file of the login shell reads what is meant for the agent{said}",
+                hint="Let the file return early when standard input is no terminal: [ -t 0 ] || return",
+            )
+        return HandshakeError(why)
+
+
+def _shown(data: bytes) -> str:
+    """Bytes of a host for a message: printable, one line, not long."""
+    text = " ".join(data.decode("utf-8", "replace").split())
+    text = "".join(char if char.isprintable() else "?" for char in text)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."

@@ -1,0 +1,267 @@
+"""This machine as a host: the same exec line as over SSH, run by /bin/sh in its own session and process group.
+
+If the controller is killed the agent sees the end of its input, as with a connection that broke.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from checkrunner.model.errors import SessionLostError, UnreachableError
+from checkrunner.model.inventory import Host
+from checkrunner.model.options import LocalOptions
+
+__all__ = ["LocalChannel", "LocalTransport"]
+
+_TAIL = 4096
+_CHUNK = 256 << 10
+# Unread output beyond this stops the reading, so that a program which floods us meets a full pipe.
+_HIGH_WATER = 1 << 20
+# How long closing waits for the program to end by itself; its clean-up goes on without us after that.
+_ENDING_S = 1.0
+
+
+class LocalTransport:
+    """Runs commands on this machine. It needs no connection, so every `open` is a process of its own."""
+
+    name = "local"
+
+    def __init__(self, options: LocalOptions) -> None:
+        self._options = options
+        self._channels: set[LocalChannel] = set()
+
+    async def open(self, host: Host, command: str, *, timeout_s: float) -> LocalChannel:
+        """Start `command` with /bin/sh. `timeout_s` is not needed: starting a process does not wait for anything."""
+        del timeout_s
+        env = None if self._options.env is None else dict(self._options.env)
+        try:
+            process = subprocess.Popen(  # noqa: ASYNC220 (a fork; reading and waiting are done by the event loop)
+                ["/bin/sh", "-c", command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                env=env,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise UnreachableError(f"{host.name}: /bin/sh cannot be started: {error}") from error
+        channel = LocalChannel(process)
+        try:
+            await channel.attach()
+        except BaseException:
+            channel.abandon()
+            raise
+        self._channels = {other for other in self._channels if not other.ended}
+        self._channels.add(channel)
+        return channel
+
+    def warnings(self, host: Host) -> Sequence[str]:
+        """SSH settings of a local host mean nothing; the ones that look as if they were meant are named."""
+        out = []
+        if host.port is not None:
+            out.append(f"{host.name} is reached locally: its port {host.port} is not used")
+        if host.user is not None:
+            out.append(f"{host.name} is reached locally, as the user who runs this: user {host.user!r} is not used")
+        return out
+
+    async def aclose(self) -> None:
+        """Close every channel; programs that still clean up go on by themselves."""
+        channels, self._channels = self._channels, set()
+        await asyncio.gather(*(channel.aclose() for channel in channels))
+
+
+class LocalChannel:
+    """The standard streams of one local program."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self._chunks: deque[bytes] = deque()
+        self._held = 0
+        self._eof = False
+        self._arrived = asyncio.Event()
+        self._tail = bytearray()
+        self._stdin = _Input()
+        self._stdout = _Output(self._data, self._end)
+        self._stderr = _Output(self._error_text, lambda: None)
+        self._closing: asyncio.Future[None] | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether it was closed and the program has ended."""
+        return self._closing is not None and self._process.poll() is not None
+
+    @property
+    def pid(self) -> int:
+        """The program's process id; also that of its process group and session."""
+        return self._process.pid
+
+    async def attach(self) -> None:
+        """Hand the pipes to the event loop."""
+        loop = asyncio.get_running_loop()
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        await loop.connect_write_pipe(lambda: self._stdin, process.stdin)
+        await loop.connect_read_pipe(lambda: self._stdout, process.stdout)
+        await loop.connect_read_pipe(lambda: self._stderr, process.stderr)
+
+    def abandon(self) -> None:
+        """Undo a half-done start."""
+        self._process.kill()
+        for end in (self._stdin, self._stdout, self._stderr):
+            end.close()
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                stream.close()
+        self._process.wait()
+
+    async def send(self, data: bytes) -> None:
+        """Send all of `data`; see the seam."""
+        if self._closing is not None or self._stdin.broken:
+            raise SessionLostError("the program no longer reads its input")
+        await self._stdin.send(data)
+
+    async def receive(self) -> bytes:
+        """The next bytes; see the seam."""
+        while not self._chunks:
+            if self._eof or self._closing is not None:
+                return b""
+            self._arrived.clear()
+            await self._arrived.wait()
+        chunk = self._chunks.popleft()
+        if len(chunk) > _CHUNK:
+            self._chunks.appendleft(chunk[_CHUNK:])
+            chunk = chunk[:_CHUNK]
+        self._held -= len(chunk)
+        if self._held < _HIGH_WATER:
+            self._stdout.resume()
+        return chunk
+
+    def stderr_tail(self) -> bytes:
+        """The last bytes of the program's standard error."""
+        return bytes(self._tail)
+
+    async def aclose(self) -> None:
+        """End the program's input and wait about a second at most for its end."""
+        if self._closing is None:
+            self._closing = asyncio.ensure_future(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        self._arrived.set()
+        self._stdin.close()
+        self._stdout.resume()
+        if not await self._process_ended(_ENDING_S):
+            # It is still cleaning up, which killing it would prevent. A thread sees to it that no zombie is left.
+            threading.Thread(target=self._process.wait, daemon=True).start()
+        self._stdout.close()
+        self._stderr.close()
+        # The pipes' own ends are closed by the event loop in its next turn.
+        await asyncio.sleep(0)
+
+    async def _process_ended(self, timeout_s: float) -> bool:
+        if self._process.poll() is not None:
+            return True
+        loop = asyncio.get_running_loop()
+        exited = asyncio.Event()
+        watch = os.pidfd_open(self._process.pid)
+        loop.add_reader(watch, exited.set)
+        try:
+            async with asyncio.timeout(timeout_s):
+                await exited.wait()
+        except TimeoutError:
+            pass
+        finally:
+            loop.remove_reader(watch)
+            os.close(watch)
+        return self._process.poll() is not None
+
+    def _data(self, data: bytes) -> None:
+        if self._closing is not None:
+            return
+        self._chunks.append(data)
+        self._held += len(data)
+        if self._held >= _HIGH_WATER:
+            self._stdout.pause()
+        self._arrived.set()
+
+    def _end(self) -> None:
+        self._eof = True
+        self._arrived.set()
+
+    def _error_text(self, data: bytes) -> None:
+        self._tail += data
+        del self._tail[:-_TAIL]
+
+
+class _Input(asyncio.BaseProtocol):
+    """Our end of the program's standard input."""
+
+    def __init__(self) -> None:
+        self.broken = False
+        self._pipe: asyncio.WriteTransport | None = None
+        self._writable = asyncio.Event()
+        self._writable.set()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._pipe = cast(asyncio.WriteTransport, transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 (asyncio's name and arguments)
+        self.broken = True
+        self._writable.set()
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
+    async def send(self, data: bytes) -> None:
+        assert self._pipe is not None
+        self._pipe.write(data)
+        await self._writable.wait()
+        if self.broken:
+            raise SessionLostError("the program no longer reads its input")
+
+    def close(self) -> None:
+        # What is still buffered belongs to a conversation that is over; a program that does not read would keep it.
+        if self._pipe is not None:
+            self._pipe.abort()
+
+
+class _Output(asyncio.Protocol):
+    """Our end of one of the program's outputs."""
+
+    def __init__(self, data: Callable[[bytes], None], end: Callable[[], None]) -> None:
+        self._on_data = data
+        self._on_end = end
+        self._pipe: asyncio.ReadTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._pipe = cast(asyncio.ReadTransport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._on_data(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 (asyncio's name and arguments)
+        self._on_end()
+
+    def pause(self) -> None:
+        if self._pipe is not None:
+            self._pipe.pause_reading()
+
+    def resume(self) -> None:
+        if self._pipe is not None and not self._pipe.is_closing():
+            self._pipe.resume_reading()
+
+    def close(self) -> None:
+        if self._pipe is not None:
+            self._pipe.close()

@@ -1,0 +1,229 @@
+"""Hosts over SSH: one connection each, a byte stream per session channel.
+
+The only door to asyncssh, together with its `ssh_*` neighbours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import asyncssh
+
+from checkrunner.link.transports.ssh_dialer import Dialer, Standing
+from checkrunner.link.transports.ssh_errors import Progress, loss_text, mapped_errors
+from checkrunner.link.transports.ssh_options import ignored_options
+from checkrunner.model.errors import ConnectError, SessionLostError
+from checkrunner.model.inventory import Host
+from checkrunner.model.options import SshOptions
+
+__all__ = ["SshChannel", "SshTransport"]
+
+_CHUNK = 256 << 10
+_TAIL = 4096
+# Unread output beyond this closes the channel's window, so that a host which floods us has to wait.
+_HIGH_WATER = 1 << 20
+# A connection without channels is kept this long: a start that is repeated finds it standing.
+_LINGER_S = 1.0
+_CLOSING_S = 1.0
+
+
+@dataclass(slots=True)
+class _Used:
+    """A standing connection and the number of channels on it."""
+
+    standing: Standing
+    channels: int = 0
+    linger: asyncio.TimerHandle | None = None
+
+
+class SshTransport:
+    """Connects with asyncssh. One object serves a run; a host that could not be reached is not tried again."""
+
+    name = "ssh"
+
+    def __init__(self, options: SshOptions) -> None:
+        self._options = options
+        self._dialer = Dialer(options)
+        self._hosts: dict[str, list[_Used]] = {}
+        self._failed: dict[str, ConnectError] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+
+    async def open(self, host: Host, command: str, *, timeout_s: float) -> SshChannel:
+        """See the seam. `timeout_s` is for one try to connect; a ConnectTimeout of the host's own settings wins."""
+        if host.name in self._failed:
+            raise self._failed[host.name]
+        for used in self._hosts.get(host.name, ()):
+            if used.standing.usable:
+                try:
+                    return await self._channel(used, command, timeout_s)
+                except (asyncssh.Error, OSError, TimeoutError):
+                    # The server allows no more sessions on a connection, or the connection has just ended.
+                    continue
+        try:
+            used = _Used(await self._dialer.connect(host, timeout_s))
+            self._hosts.setdefault(host.name, []).append(used)
+            progress = Progress(target=host.name, dialled=True, banner=True)
+            with mapped_errors(progress):
+                return await self._channel(used, command, timeout_s)
+        except ConnectError as error:
+            self._failed[host.name] = error
+            raise
+
+    def warnings(self, host: Host) -> Sequence[str]:
+        """A sentence for each option that is set and not honoured, and for settings that cannot be read."""
+        try:
+            ignored = ignored_options(host, self._options)
+        except (OSError, ValueError) as error:
+            return [f"{host.name}: the SSH settings cannot be read: {error}"]
+        return [f"{host.name}: the SSH option {name} is set and not honoured" for name in ignored]
+
+    async def aclose(self) -> None:
+        """Close every connection, those to jump hosts last."""
+        hosts, self._hosts = self._hosts, {}
+        for many in hosts.values():
+            for used in many:
+                self._end(used)
+        while self._ending:
+            await asyncio.wait(self._ending)
+        await self._dialer.aclose()
+
+    async def _channel(self, used: _Used, command: str, timeout_s: float) -> SshChannel:
+        used.channels += 1
+        if used.linger is not None:
+            used.linger.cancel()
+            used.linger = None
+        channel = SshChannel(lambda: self._release(used))
+        try:
+            async with asyncio.timeout(timeout_s):
+                await used.standing.connection.create_session(lambda: channel, command, encoding=None)
+        except BaseException:
+            self._release(used)
+            raise
+        return channel
+
+    def _release(self, used: _Used) -> None:
+        used.channels -= 1
+        if used.channels <= 0 and used.linger is None:
+            used.linger = asyncio.get_running_loop().call_later(_LINGER_S, self._end, used)
+
+    def _end(self, used: _Used) -> None:
+        if used.linger is not None:
+            used.linger.cancel()
+        task = asyncio.ensure_future(used.standing.close())
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+
+class SshChannel(asyncssh.SSHClientSession[bytes]):
+    """The standard streams of one command on a host; implements `model.seams.Channel`."""
+
+    def __init__(self, released: Callable[[], None]) -> None:
+        self._released = released
+        self._channel: asyncssh.SSHClientChannel[bytes] | None = None
+        self._chunks: deque[bytes] = deque()
+        self._held = 0
+        self._paused = False
+        self._eof = False
+        self._broken: BaseException | None = None
+        self._gone = False
+        self._closed = False
+        self._arrived = asyncio.Event()
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self._tail = bytearray()
+
+    # ---- the seam
+
+    async def send(self, data: bytes) -> None:
+        """Send all of `data`; see the seam."""
+        if self._channel is None or self._gone or self._closed:
+            raise SessionLostError(loss_text(self._broken))
+        try:
+            self._channel.write(data)
+        except (OSError, asyncssh.Error) as error:
+            raise SessionLostError(loss_text(error)) from error
+        await self._writable.wait()
+        if self._gone:
+            raise SessionLostError(loss_text(self._broken))
+
+    async def receive(self) -> bytes:
+        """The next bytes; see the seam."""
+        while not self._chunks:
+            if self._broken is not None:
+                raise SessionLostError(loss_text(self._broken)) from self._broken
+            if self._eof or self._gone or self._closed:
+                return b""
+            self._arrived.clear()
+            await self._arrived.wait()
+        chunk = self._chunks.popleft()
+        if len(chunk) > _CHUNK:
+            self._chunks.appendleft(chunk[_CHUNK:])
+            chunk = chunk[:_CHUNK]
+        self._held -= len(chunk)
+        if self._paused and self._held < _HIGH_WATER and self._channel is not None:
+            self._paused = False
+            self._channel.resume_reading()
+        return chunk
+
+    def stderr_tail(self) -> bytes:
+        """The last bytes of the command's standard error."""
+        return bytes(self._tail)
+
+    async def aclose(self) -> None:
+        """End the command's input and the channel. Costs no round trip: nothing is waited for."""
+        if self._closed:
+            return
+        self._closed = True
+        self._arrived.set()
+        self._writable.set()
+        if self._channel is not None and not self._gone:
+            self._channel.write_eof()
+            self._channel.close()
+        self._released()
+
+    # ---- called by asyncssh
+
+    def connection_made(self, chan: Any) -> None:
+        """The channel is open."""
+        self._channel = chan
+
+    def data_received(self, data: bytes, datatype: asyncssh.DataType) -> None:
+        """Output of the command."""
+        if datatype is not None:
+            self._tail += data
+            del self._tail[:-_TAIL]
+            return
+        if self._closed:
+            return
+        self._chunks.append(data)
+        self._held += len(data)
+        if self._held >= _HIGH_WATER and not self._paused and self._channel is not None:
+            self._paused = True
+            self._channel.pause_reading()
+        self._arrived.set()
+
+    def eof_received(self) -> bool:
+        """The command ended its output; the channel stays open until we close it."""
+        self._eof = True
+        self._arrived.set()
+        return True
+
+    def pause_writing(self) -> None:
+        """The host does not read."""
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        """The host reads again."""
+        self._writable.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The channel is closed, by the host or with its connection."""
+        self._gone = True
+        if not self._closed:
+            self._broken = exc
+        self._arrived.set()
+        self._writable.set()

@@ -1,0 +1,207 @@
+"""From a host's settings to a standing connection: keys, host key policy, jump hosts, proxy commands, second tries."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+import asyncssh
+
+from checkrunner.link.transports.ssh_connection import (
+    Attempt,
+    HostKeyPolicy,
+    dial,
+    drop,
+    plain_dial_options,
+    short_cuts_fit,
+)
+from checkrunner.link.transports.ssh_errors import Progress, is_too_many, mapped_errors
+from checkrunner.link.transports.ssh_keys import KeyRing
+from checkrunner.link.transports.ssh_known_hosts import KnownHosts
+from checkrunner.link.transports.ssh_options import Hop, HostSettings, hop_settings, host_settings
+from checkrunner.link.transports.ssh_proxy import ProxyCommand
+from checkrunner.model.errors import ConnectError, ThrottledError, UnreachableError
+from checkrunner.model.inventory import Host
+from checkrunner.model.options import SshOptions
+
+__all__ = ["Dialer", "Standing"]
+
+# Pauses before another try where the server drops connections; each is drawn from a range.
+_THROTTLE_PAUSES_S = ((0.2, 0.8), (0.6, 1.8), (1.5, 4.0))
+_MAX_HOPS = 8
+_CLOSING_S = 1.0
+
+
+@dataclass(slots=True)
+class Standing:
+    """A connection that was made, and the proxy command that it goes through."""
+
+    connection: asyncssh.SSHClientConnection
+    proxy: ProxyCommand | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether it still stands."""
+        return not self.connection.is_closed()
+
+    async def close(self) -> None:
+        """End it; says goodbye, so that the server need not write of a broken connection."""
+        self.connection.close()
+        try:
+            async with asyncio.timeout(_CLOSING_S):
+                await self.connection.wait_closed()
+        except TimeoutError:
+            await drop(self.connection)
+        await asyncio.sleep(0)
+        if self.proxy is not None:
+            self.proxy.close()
+
+
+class Dialer:
+    """Makes connections. What hosts share is kept: keys, known_hosts files, connections to jump hosts."""
+
+    def __init__(self, options: SshOptions) -> None:
+        self._options = options
+        self._keys = KeyRing()
+        self._known: dict[tuple[str, ...], KnownHosts] = {}
+        self._hops: dict[tuple[Hop, ...], asyncio.Task[Standing]] = {}
+        self._short_cuts = short_cuts_fit()
+
+    async def connect(self, host: Host, timeout_s: float) -> Standing:
+        """A new connection to a host of the inventory; raises ConnectError members only."""
+        with mapped_errors(Progress(target=host.name)):
+            settings = host_settings(host, self._options)
+        password = host.password or self._options.password
+        secret = password.reveal() if password is not None else None
+
+        async def once() -> Standing:
+            via = await self._last_hop(settings.hops, host, timeout_s)
+            return await self._one(host.name, settings, secret, via, timeout_s)
+
+        return await _patiently(once)
+
+    async def aclose(self) -> None:
+        """Close the connections to jump hosts and leave the agents."""
+        hops, self._hops = self._hops, {}
+        for task in hops.values():
+            task.cancel()
+            await asyncio.wait({task})
+            if not task.cancelled() and task.exception() is None:
+                await task.result().close()
+        await self._keys.aclose()
+
+    async def _last_hop(self, hops: tuple[Hop, ...], host: Host, timeout_s: float) -> tuple[Hop, Standing] | None:
+        if not hops:
+            return None
+        try:
+            return hops[-1], await self._hop(hops, host, timeout_s, ())
+        except ConnectError as error:
+            raise type(error)(f"{host.name}: {error.message}", hint=error.hint) from error
+
+    async def _hop(self, hops: tuple[Hop, ...], host: Host, timeout_s: float, above: tuple[Hop, ...]) -> Standing:
+        """The connection to the last of `hops`, shared by all that go through it. A failure is shared as well."""
+        task = self._hops.get(hops)
+        if task is not None and task.done() and task.exception() is None and not task.result().usable:
+            task = None
+        if task is None:
+            task = asyncio.ensure_future(self._connect_hop(hops, host, timeout_s, above))
+            # Everybody who waited may have been cancelled: the outcome counts as seen.
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+            self._hops[hops] = task
+        return await asyncio.shield(task)
+
+    async def _connect_hop(
+        self, hops: tuple[Hop, ...], host: Host, timeout_s: float, above: tuple[Hop, ...]
+    ) -> Standing:
+        *before, last = hops
+        target = f"jump host {last}"
+        with mapped_errors(Progress(target=target)):
+            settings = hop_settings(last, host, self._options)
+        # As written in the target's list; only the first of a list may have a jump of its own.
+        earlier = tuple(before) or settings.hops
+        if last in above or len(above) >= _MAX_HOPS:
+            raise UnreachableError(f"{target}: its jump hosts go in a circle or are more than {_MAX_HOPS}")
+
+        async def once() -> Standing:
+            via = (earlier[-1], await self._hop(earlier, host, timeout_s, (*above, last))) if earlier else None
+            return await self._one(target, settings, None, via, timeout_s)
+
+        return await _patiently(once)
+
+    async def _one(
+        self,
+        target: str,
+        settings: HostSettings,
+        password: str | None,
+        via: tuple[Hop, Standing] | None,
+        timeout_s: float,
+    ) -> Standing:
+        """One try; a second one without short cuts where a server stumbles over them."""
+        progress = Progress(target=target, user=settings.user, password_given=password is not None)
+        progress.via = str(via[0]) if via else ""
+        with mapped_errors(progress):
+            offer = await self._keys.offer(settings)
+            progress.encrypted, progress.keys_skipped = offer.encrypted, offer.skipped
+            attempt = Attempt(
+                settings=settings,
+                progress=progress,
+                policy=self._policy(target, settings),
+                keys=offer.keys,
+                password=password,
+                via=via[1].connection if via else None,
+                short_cuts=self._short_cuts,
+            )
+            async with asyncio.timeout(settings.connect_timeout_s or timeout_s):
+                try:
+                    return await self._dial(attempt)
+                except (asyncssh.PermissionDenied, asyncssh.HostKeyNotVerifiable):
+                    raise
+                except asyncssh.DisconnectError as error:
+                    if not (self._short_cuts and progress.authenticating) or is_too_many(error):
+                        raise
+                progress.keys_tried = 0
+                return await self._dial(replace(attempt, short_cuts=False))
+
+    async def _dial(self, attempt: Attempt) -> Standing:
+        command = attempt.settings.proxy_command if attempt.via is None else None
+        proxy = ProxyCommand(command) if command is not None else None
+        attempt.progress.by_proxy = proxy is not None
+        sock = proxy.socket if proxy is not None else None
+        try:
+            if self._short_cuts:
+                return Standing(await dial(attempt, sock), proxy)
+            via = {"tunnel": attempt.via} if attempt.via is not None else {}
+            source = {"sock": sock} if sock is not None else {}
+            return Standing(await asyncssh.connect(**plain_dial_options(attempt), **via, **source), proxy)
+        except BaseException:
+            if proxy is not None:
+                attempt.progress.proxy_words = proxy.last_words()
+                proxy.close()
+            raise
+
+    def _policy(self, target: str, settings: HostSettings) -> HostKeyPolicy | None:
+        if settings.policy == "no":
+            return None
+        files = (*settings.user_known_hosts, *settings.global_known_hosts)
+        if files not in self._known:
+            self._known[files] = KnownHosts(files)
+        return HostKeyPolicy(
+            policy=settings.policy,
+            known=self._known[files],
+            name=settings.lookup,
+            port=settings.lookup_port,
+            target=target,
+            user_file=settings.user_known_hosts[0] if settings.user_known_hosts else None,
+        )
+
+
+async def _patiently(once: Callable[[], Awaitable[Standing]]) -> Standing:
+    """Try again, after pauses of random length, where the server drops connections."""
+    for low, high in _THROTTLE_PAUSES_S:
+        try:
+            return await once()
+        except ThrottledError:
+            await asyncio.sleep(random.uniform(low, high))  # noqa: S311 (spreads retries, keeps no secret)
+    return await once()
