@@ -12,17 +12,15 @@ from time import monotonic
 
 from checkrunner import __version__
 from checkrunner.app.identity import new_run_id
+from checkrunner.app.links import Links
 from checkrunner.app.prepare import Prepared
 from checkrunner.app.script import HostScript
 from checkrunner.findings.build import build_report
 from checkrunner.findings.redact import PatternRedactor
 from checkrunner.judge.judge import Judge
-from checkrunner.link.session import open_session
-from checkrunner.link.transports import make_transport
-from checkrunner.model.inventory import Host
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import Report, RunInfo
-from checkrunner.model.seams import Observer, Session, Transport
+from checkrunner.model.seams import Observer
 from checkrunner.model.sources import Secret
 from checkrunner.render.json import json_text
 from checkrunner.run.engine import Engine
@@ -45,7 +43,7 @@ def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | N
     redactor = PatternRedactor(_secrets(prepared, password))
     judge = Judge(plan.templates.render, plan.templates.evaluate)
     scripts = [HostScript(host, judge=judge, templates=plan.templates, redactor=redactor) for host in plan.hosts]
-    links = _Links(prepared, password)
+    links = Links(prepared.request.settings, password)
     warnings = [*prepared.warnings, *links.warnings(script.host for script in scripts)]
     outcomes, reason = asyncio.run(_run(scripts, links, prepared, observer))
     by_host = {script.host.name: script for script in scripts}
@@ -70,7 +68,7 @@ def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | N
 
 
 async def _run(
-    scripts: Sequence[HostScript], links: _Links, prepared: Prepared, observer: Observer
+    scripts: Sequence[HostScript], links: Links, prepared: Prepared, observer: Observer
 ) -> tuple[list[HostOutcome], str]:
     stop = Stop()
     engine = Engine(links.open, options=prepared.request.settings.run_options(), observer=observer)
@@ -100,39 +98,6 @@ def _interrupts(stop: Stop) -> Iterator[None]:
     finally:
         for number in _SIGNALS:
             loop.remove_signal_handler(number)
-
-
-class _Links:
-    """The transports of a run, made when a host first needs one."""
-
-    def __init__(self, prepared: Prepared, password: Secret | None) -> None:
-        self._settings = prepared.request.settings
-        self._ssh = self._settings.ssh_options(password)
-        self._transports: dict[str, Transport] = {}
-
-    def _transport(self, host: Host) -> Transport:
-        found = self._transports.get(host.transport)
-        if found is None:
-            found = make_transport(host.transport, ssh=self._ssh, local=self._settings.local_options())
-            self._transports[host.transport] = found
-        return found
-
-    def warnings(self, hosts: Iterator[Host]) -> list[str]:
-        """What the hosts' settings ask for and the transports do not do, each once."""
-        found = (warning for host in hosts for warning in self._transport(host).warnings(host))
-        return list(dict.fromkeys(found))
-
-    async def open(self, host: Host) -> Session:
-        return await open_session(
-            self._transport(host),
-            host,
-            options=self._settings.session_options(),
-            timeout_s=self._ssh.connect_timeout_s,
-        )
-
-    async def aclose(self) -> None:
-        for transport in self._transports.values():
-            await transport.aclose()
 
 
 def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret]:

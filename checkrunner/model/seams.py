@@ -199,6 +199,10 @@ class Observer(Protocol):
         """Once, at the end, also after an interrupt."""
         ...
 
+    def tick(self) -> None:
+        """About once a second while the run lasts, so that a view can say what is being waited for."""
+        ...
+
 
 class Selector(Protocol):
     """Chooses slices for a result that is not ok and declares none."""

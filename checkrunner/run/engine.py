@@ -18,6 +18,8 @@ from checkrunner.run.stop import Stop
 
 __all__ = ["Engine", "OpenSession"]
 
+_TICK_S = 1.0
+
 OpenSession = Callable[[Host], Awaitable[Session]]
 """Connects to a host and starts its remote side; raises HostError members only."""
 
@@ -45,14 +47,21 @@ class Engine:
         todo = iter(enumerate(scripts))
         workers = min(self._options.forks, len(scripts))
         deadline = self._watch_deadline(stop)
+        ticker = asyncio.ensure_future(self._tick())
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(workers):
                     group.create_task(self._work(todo, outcomes, stop))
         finally:
             deadline()
+            ticker.cancel()
             self._observer.run_finished()
         return [outcome for outcome in outcomes if outcome is not None]
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(_TICK_S)
+            self._observer.tick()
 
     def _watch_deadline(self, stop: Stop) -> Callable[[], None]:
         seconds = self._options.deadline_s

@@ -145,5 +145,8 @@ class Recorder:
     def run_finished(self) -> None:
         self.events.append(("run_finished", ""))
 
+    def tick(self) -> None:
+        self.events.append(("tick", ""))
+
     def of(self, kind: str) -> list[str]:
         return [what for name, what in self.events if name == kind]

@@ -1,0 +1,49 @@
+"""The transports of a run and the sessions over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from checkrunner.link.session import open_session
+from checkrunner.link.transports import make_transport
+from checkrunner.model.inventory import Host
+from checkrunner.model.seams import Session, Transport
+from checkrunner.model.sources import Secret
+from checkrunner.settings import Settings
+
+__all__ = ["Links"]
+
+
+class Links:
+    """Makes a transport when a host first needs it. `password` is what a prompt gave."""
+
+    def __init__(self, settings: Settings, password: Secret | None = None) -> None:
+        self._settings = settings
+        self._ssh = settings.ssh_options(password)
+        self._transports: dict[str, Transport] = {}
+
+    def warnings(self, hosts: Iterable[Host]) -> list[str]:
+        """What the hosts' settings ask for and the transports do not do, each once. Connects nothing."""
+        found = (warning for host in hosts for warning in self._transport(host).warnings(host))
+        return list(dict.fromkeys(found))
+
+    async def open(self, host: Host) -> Session:
+        """A session on the host. Raises ConnectError members; see `link.session.open_session`."""
+        return await open_session(
+            self._transport(host),
+            host,
+            options=self._settings.session_options(),
+            timeout_s=self._ssh.connect_timeout_s,
+        )
+
+    async def aclose(self) -> None:
+        """Drop every connection."""
+        for transport in self._transports.values():
+            await transport.aclose()
+
+    def _transport(self, host: Host) -> Transport:
+        found = self._transports.get(host.transport)
+        if found is None:
+            found = make_transport(host.transport, ssh=self._ssh, local=self._settings.local_options())
+            self._transports[host.transport] = found
+        return found

@@ -1,0 +1,85 @@
+"""What can be listed without connecting: hosts, one host's variables, a playbook's checks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from checkrunner.app.prepare import read_inventory
+from checkrunner.load.origins import explain
+from checkrunner.load.patterns import select
+from checkrunner.load.playbook import find_playbook, load_playbook
+from checkrunner.model.errors import NoHostsError
+from checkrunner.model.playbook import Check, Playbook
+from checkrunner.model.sources import NOWHERE, Secret, SourceRef
+from checkrunner.plan.tags import check_tags, selected, verify_tags
+
+__all__ = ["explain_host", "list_checks", "list_hosts"]
+
+
+def list_hosts(sources: Sequence[str], pattern: str, limit: str | None, *, allow_empty: bool) -> list[str]:
+    """The names that a pattern selects, in inventory order. Raises InventoryError and NoHostsError."""
+    inventory, _ = read_inventory(sources)
+    try:
+        return [host.name for host in select(inventory, pattern, limit)]
+    except NoHostsError:
+        if allow_empty:
+            return []
+        raise
+
+
+def explain_host(sources: Sequence[str], name: str) -> list[str]:
+    """A host as lines: where it was named, how it is reached, its groups, and each variable with its origin.
+
+    Raises InventoryError and UnknownNameError.
+    """
+    inventory, origins = read_inventory(sources)
+    found = explain(inventory, origins, name)
+    host = found.host
+    lines = [
+        f"{host.name}  ({_place(host.source)})",
+        f"  reached by {host.transport} at {host.address}"
+        + (f" port {host.port}" if host.port else "")
+        + (f" as {host.user}" if host.user else ""),
+        f"  groups, weakest first: {', '.join(found.groups) or 'none'}",
+        "  variables:" if found.variables else "  no variables",
+    ]
+    for variable in found.variables:
+        lines.append(
+            f"    {variable.name} = {_value(variable.value)}  from {variable.origin} ({_place(variable.source)})"
+        )
+        lines += [f"      overrides {where} ({_place(ref)})" for where, ref in variable.overridden]
+    return lines
+
+
+def list_checks(playbook: str, tags: Sequence[str], skip_tags: Sequence[str]) -> Iterator[str]:
+    """A playbook's plays and the checks that the tags select, as lines. Raises PlaybookError, UnknownNameError."""
+    book = load_playbook(find_playbook(playbook))
+    verify_tags(book, tags, skip_tags)
+    return _check_lines(book, tags, skip_tags)
+
+
+def _check_lines(book: Playbook, tags: Sequence[str], skip_tags: Sequence[str]) -> Iterator[str]:
+    for play in book.plays:
+        checks = [check for check in play.checks if selected(check_tags(play, check), tags, skip_tags)]
+        yield f"{play.name}  (hosts: {play.hosts}, {len(checks)} of {len(play.checks)} checks)"
+        width = max((len(check.id) for check in checks), default=0)
+        for check in checks:
+            yield f"  {check.id:<{width}}  {check.severity:<8}  {_about(check)}".rstrip()
+
+
+def _about(check: Check) -> str:
+    parts = [check.name if check.name != check.id else ""]
+    if check.tags:
+        parts.append(f"[{', '.join(check.tags)}]")
+    if check.requires:
+        parts.append(f"needs {', '.join(check.requires)}")
+    return "  ".join(part for part in parts if part)
+
+
+def _place(source: SourceRef) -> str:
+    return "built in" if source is NOWHERE else str(source)
+
+
+def _value(value: object) -> str:
+    return str(value) if isinstance(value, Secret) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,50 @@
+"""Errors on their way out: a message on stderr, one JSON document on stdout where JSON was asked for."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import traceback
+from collections.abc import Sequence
+
+import typer
+
+from checkrunner.model.errors import CheckrunnerError
+
+__all__ = ["fail", "json_wanted"]
+
+
+def json_wanted(arguments: Sequence[str]) -> bool:
+    """Whether a `run` command line asks for JSON on stdout, told from the raw words: parsing may have failed."""
+    words = list(arguments)
+    if "run" not in words:
+        return False
+    return "--format=json" in words or any(pair == ("--format", "json") for pair in itertools.pairwise(words))
+
+
+def fail(error: BaseException, code: int, arguments: Sequence[str]) -> int:
+    """Say what went wrong and return `code`. Bugs come with their traceback and a request to report them."""
+    if isinstance(error, CheckrunnerError):
+        from checkrunner.render.problems import print_error
+
+        print_error(error, sys.stderr)
+        message = str(error)
+    elif isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
+        message = "interrupted"
+        typer.echo("checkrunner: interrupted", err=True)
+    elif hasattr(error, "format_message"):
+        message = str(error.format_message())
+        context = getattr(error, "ctx", None)
+        if context is not None:
+            typer.echo(context.get_usage(), err=True)
+        typer.echo(f"checkrunner: {message}", err=True)
+    else:
+        message = f"bug: {type(error).__name__}: {error}"
+        traceback.print_exception(error, file=sys.stderr)
+        typer.echo("checkrunner: this is a bug in checkrunner; please report it with the text above.", err=True)
+    if json_wanted(arguments):
+        from checkrunner.app.failure import failure_report
+        from checkrunner.render import renderer
+
+        renderer("json").render(failure_report(message, code), sys.stdout)
+    return code

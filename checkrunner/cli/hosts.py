@@ -1,0 +1,37 @@
+"""`checkrunner hosts`: which hosts a pattern selects, and where a host's variables come from."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from checkrunner.cli.options import AllowEmpty, Inventory, Limit
+
+__all__ = ["hosts"]
+
+
+def hosts(
+    pattern: Annotated[
+        str, typer.Argument(metavar="PATTERN", help="Hosts and groups as in a play: 'web:&prod:!web03', '*.db'.")
+    ] = "all",
+    inventory: Inventory = None,
+    limit: Limit = None,
+    explain: Annotated[
+        str | None,
+        typer.Option("--explain", metavar="NAME", help="Show one host: its groups, and where each variable was set."),
+    ] = None,
+    allow_empty: AllowEmpty = False,
+) -> int:
+    """List the hosts that a pattern selects, in inventory order, without connecting to any.
+
+    Example: checkrunner hosts 'web:!web03' -i inventory.yml
+    """
+    from checkrunner.app.listing import explain_host, list_hosts
+    from checkrunner.settings import resolve_settings
+
+    sources = resolve_settings({"inventory": inventory}).inventory
+    lines = explain_host(sources, explain) if explain else list_hosts(sources, pattern, limit, allow_empty=allow_empty)
+    for line in lines:
+        typer.echo(line)
+    return 0

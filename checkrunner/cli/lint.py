@@ -1,0 +1,53 @@
+"""`checkrunner lint`: what is wrong with a playbook, found without connecting."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from checkrunner.cli.options import AllowEmpty, ExtraVars, Inventory, Limit, PlaybookName
+
+__all__ = ["lint"]
+
+
+def lint(
+    playbook: PlaybookName,
+    inventory: Inventory = None,
+    limit: Limit = None,
+    extra_vars: ExtraVars = None,
+    allow_empty: AllowEmpty = False,
+) -> int:
+    """Check a playbook, its inventory and its templates. Connects to no host.
+
+    Ends with 0 when nothing is wrong, 1 for warnings, 64 for errors that would stop a run.
+
+    Example: checkrunner lint web.yml -i inventory.yml
+    """
+    from checkrunner.app.linting import EXIT_CODES, lint_playbook
+    from checkrunner.app.prepare import Request
+    from checkrunner.render.problems import print_problem
+    from checkrunner.settings import resolve_settings
+
+    settings = resolve_settings({"inventory": inventory})
+    request = Request(
+        playbook=playbook,
+        settings=settings,
+        limit=limit,
+        extra_vars=tuple(extra_vars or ()),
+        allow_empty=allow_empty,
+    )
+    problems = lint_playbook(request)
+    for problem in problems:
+        print_problem(
+            str(problem.level),
+            problem.message,
+            sys.stdout,
+            source=problem.source,
+            line_text=problem.line_text,
+            hint=problem.hint,
+            color=settings.color,
+        )
+    if not problems:
+        typer.echo(f"{playbook}: nothing to complain about", err=True)
+    return max((EXIT_CODES[problem.level] for problem in problems), default=0)

@@ -1,0 +1,88 @@
+"""The command line as a whole: verbs, errors to exit codes, and the promise about stdout.
+
+Every error ends as one readable message on stderr and a stable exit code; with ``--format json`` stdout holds exactly
+one JSON document even then.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from checkrunner import __version__
+from checkrunner.cli.checks import checks
+from checkrunner.cli.failure import fail
+from checkrunner.cli.hosts import hosts
+from checkrunner.cli.lint import lint
+from checkrunner.cli.run import run
+from checkrunner.cli.schema import schema
+from checkrunner.model.errors import CheckrunnerError
+
+__all__ = ["app", "run_command_line"]
+
+_EXIT_USAGE = 64
+_EXIT_BUG = 70
+_EXIT_INTERRUPTED = 130
+
+# typer vendors its parser in newer versions and depends on it in older ones; the base class is reached through what
+# typer itself exports.
+_ParserError: type[Exception] = typer.BadParameter.__mro__[2]
+
+_EPILOG = """\
+Exit codes: 0 all ok, 1 warnings, 2 critical, 3 could not look everywhere, 4 no host matched,
+64 usage or configuration, 70 bug, 130 interrupted.
+"""
+
+app = typer.Typer(
+    name="checkrunner",
+    help="Run diagnostic checks over a fleet and say what is wrong and why.",
+    epilog=_EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        typer.echo(f"checkrunner {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", help="Print the version and exit.", callback=_print_version, is_eager=True
+    ),
+) -> None:
+    """Run diagnostic checks over a fleet and say what is wrong and why."""
+
+
+app.command("run")(run)
+app.command("lint")(lint)
+app.command("hosts")(hosts)
+app.command("checks")(checks)
+app.command("schema")(schema)
+
+
+def run_command_line(arguments: Sequence[str]) -> int:
+    """Run one command line; returns the exit code. Never raises."""
+    try:
+        code = app(args=list(arguments), prog_name="checkrunner", standalone_mode=False)
+    except CheckrunnerError as error:
+        return fail(error, error.exit_code, arguments)
+    except _ParserError as error:
+        return fail(error, _EXIT_USAGE, arguments)
+    except (KeyboardInterrupt, typer.Abort) as error:
+        return fail(error, _EXIT_INTERRUPTED, arguments)
+    except BrokenPipeError:
+        # The reader of stdout went away (`| head`): nothing more can be said there, and nothing is wrong.
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - replaces stdout until the process ends
+        return 0
+    except Exception as error:  # noqa: BLE001 - the last line of defence: a bug becomes exit code 70 and a traceback
+        return fail(error, _EXIT_BUG, arguments)
+    return code if isinstance(code, int) else 0

@@ -1,0 +1,73 @@
+"""Options that several verbs share, declared once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "AllowEmpty",
+    "ExtraVars",
+    "Inventory",
+    "Limit",
+    "PlaybookName",
+    "SkipTags",
+    "Tags",
+    "split_words",
+]
+
+_WHICH = "Which hosts and checks"
+
+PlaybookName = Annotated[
+    str,
+    typer.Argument(metavar="PLAYBOOK", help="A playbook file, or the bare name of a shipped one such as linux-health."),
+]
+Inventory = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--inventory",
+        "-i",
+        metavar="SOURCE",
+        help="Inventory file (YAML or INI, Ansible's form) or a list such as web1,web2, ; repeatable. "
+        "Without it: localhost.",
+        rich_help_panel=_WHICH,
+    ),
+]
+Limit = Annotated[
+    str | None,
+    typer.Option(
+        "--limit",
+        "-l",
+        metavar="PATTERN",
+        help="Only hosts of this pattern, e.g. 'web:!web03' or @failed.txt.",
+        rich_help_panel=_WHICH,
+    ),
+]
+ExtraVars = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--extra-vars",
+        "-e",
+        metavar="VARS",
+        help="Variables that win over all others: key=value, JSON/YAML text, or @FILE; repeatable.",
+        rich_help_panel=_WHICH,
+    ),
+]
+Tags = Annotated[
+    list[str] | None,
+    typer.Option("--tags", "-t", metavar="TAGS", help="Only checks with one of these tags.", rich_help_panel=_WHICH),
+]
+SkipTags = Annotated[
+    list[str] | None,
+    typer.Option("--skip-tags", metavar="TAGS", help="Leave out checks with one of these.", rich_help_panel=_WHICH),
+]
+AllowEmpty = Annotated[
+    bool,
+    typer.Option("--allow-empty", help="Exit 0 instead of 4 when no host is selected.", rich_help_panel=_WHICH),
+]
+
+
+def split_words(values: list[str] | None) -> tuple[str, ...]:
+    """Words that may come comma-separated, repeated, or both."""
+    return tuple(word.strip() for value in values or () for word in value.split(",") if word.strip())

@@ -1,0 +1,173 @@
+"""`checkrunner run`: a playbook over hosts, a findings report out."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from checkrunner.cli.options import AllowEmpty, ExtraVars, Inventory, Limit, PlaybookName, SkipTags, Tags, split_words
+
+__all__ = ["run"]
+
+_CONNECTION = "Connection"
+_LIMITS = "Limits"
+_OUTPUT = "Output"
+
+_EPILOG = """\
+Examples:
+
+checkrunner run linux-health
+
+checkrunner run web.yml -i inventory.yml -l 'web:!web03' -o report.json
+
+checkrunner run web.yml -i inventory.yml --format json | jq .findings
+"""
+
+
+def run(
+    playbook: PlaybookName,
+    inventory: Inventory = None,
+    limit: Limit = None,
+    extra_vars: ExtraVars = None,
+    tags: Tags = None,
+    skip_tags: SkipTags = None,
+    allow_empty: AllowEmpty = False,
+    user: Annotated[str | None, typer.Option("--user", "-u", help="Login name.", rich_help_panel=_CONNECTION)] = None,
+    private_key: Annotated[
+        str | None,
+        typer.Option("--private-key", metavar="FILE", help="SSH private key file.", rich_help_panel=_CONNECTION),
+    ] = None,
+    ask_pass: Annotated[
+        bool, typer.Option("--ask-pass", "-k", help="Ask for the SSH password.", rich_help_panel=_CONNECTION)
+    ] = False,
+    known_hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--known-hosts",
+            metavar="FILE",
+            help="Use this known_hosts file instead of OpenSSH's; repeatable.",
+            rich_help_panel=_CONNECTION,
+        ),
+    ] = None,
+    host_key_checking: Annotated[
+        str | None,
+        typer.Option(
+            "--host-key-checking",
+            metavar="MODE",
+            help="yes (default), accept-new (remember an unknown key) or no.",
+            rich_help_panel=_CONNECTION,
+        ),
+    ] = None,
+    ssh_config: Annotated[
+        str | None,
+        typer.Option(
+            "--ssh-config",
+            metavar="FILE",
+            help="SSH client configuration instead of ~/.ssh/config; 'none' for none.",
+            rich_help_panel=_CONNECTION,
+        ),
+    ] = None,
+    ssh_common_args: Annotated[
+        str | None,
+        typer.Option(
+            "--ssh-common-args",
+            metavar="ARGS",
+            help="OpenSSH-style options for every host, e.g. '-J bastion'.",
+            rich_help_panel=_CONNECTION,
+        ),
+    ] = None,
+    connect_timeout: Annotated[
+        str | None,
+        typer.Option(
+            "--connect-timeout", metavar="TIME", help="For one host's connection (10s).", rich_help_panel=_CONNECTION
+        ),
+    ] = None,
+    forks: Annotated[
+        str | None,
+        typer.Option("--forks", "-f", metavar="N", help="Hosts at the same time (100).", rich_help_panel=_LIMITS),
+    ] = None,
+    timeout: Annotated[
+        str | None,
+        typer.Option("--timeout", metavar="TIME", help="For a check that names none (60s).", rich_help_panel=_LIMITS),
+    ] = None,
+    deadline: Annotated[
+        str | None,
+        typer.Option(
+            "--deadline",
+            metavar="TIME",
+            help="For the whole run; what is left then is reported as not run.",
+            rich_help_panel=_LIMITS,
+        ),
+    ] = None,
+    format_name: Annotated[
+        str,
+        typer.Option("--format", metavar="FORMAT", help="What stdout gets: terminal or json.", rich_help_panel=_OUTPUT),
+    ] = "terminal",
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Also write the JSON report there.", rich_help_panel=_OUTPUT
+        ),
+    ] = None,
+    color: Annotated[
+        str | None,
+        typer.Option("--color", metavar="WHEN", help="auto, always or never.", rich_help_panel=_OUTPUT),
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress on stderr.", rich_help_panel=_OUTPUT)
+    ] = False,
+    verbose: Annotated[
+        int,
+        typer.Option("--verbose", "-v", count=True, help="A line per check while running.", rich_help_panel=_OUTPUT),
+    ] = 0,
+) -> int:
+    """Run a playbook's checks on hosts and report what is wrong.
+
+    Output stays on the hosts: the report holds verdicts, metadata and the few lines that matter. Progress goes to
+    stderr, the report to stdout.
+    """
+    from checkrunner.app.output import prepare_output, write_report
+    from checkrunner.app.prepare import Request, prepare
+    from checkrunner.app.run import run_prepared
+    from checkrunner.cli.progress import choose_progress
+    from checkrunner.model.sources import Secret
+    from checkrunner.settings import resolve_settings
+
+    flags: dict[str, Any] = {
+        "inventory": inventory,
+        "user": user,
+        "private_key": private_key,
+        "known_hosts": known_hosts,
+        "host_key_checking": host_key_checking,
+        "ssh_config": ssh_config,
+        "ssh_common_args": ssh_common_args,
+        "connect_timeout": connect_timeout,
+        "forks": forks,
+        "timeout": timeout,
+        "deadline": deadline,
+        "color": color,
+    }
+    settings = resolve_settings(flags)
+    write = prepare_output(format_name, output)
+    password = None
+    if ask_pass:
+        password = Secret(typer.prompt("SSH password", hide_input=True, err=True))
+    request = Request(
+        playbook=playbook,
+        settings=settings,
+        limit=limit,
+        extra_vars=tuple(extra_vars or ()),
+        tags=split_words(tags),
+        skip_tags=split_words(skip_tags),
+        allow_empty=allow_empty,
+    )
+    prepared = prepare(request)
+    with choose_progress(settings, quiet=quiet, verbose=verbose) as observer:
+        report = run_prepared(prepared, observer, password=password)
+    write_report(write, report, sys.stdout, color=settings.color)
+    return report.run.exit_code
+
+
+run.__doc__ = f"{run.__doc__}\n\n{_EPILOG}"
