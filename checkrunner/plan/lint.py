@@ -84,8 +84,8 @@ def _at(shape: Shape, level: Level, message: str, hint: str) -> Problem:
 def _registers(plan: Plan) -> Iterator[Problem]:
     host_vars: dict[str, str] = {}
     for host in plan.hosts:
-        for name in host.host.vars.keys() - host_vars.keys():
-            host_vars[name] = host.host.name
+        for variable in host.host.vars.keys() - host_vars.keys():
+            host_vars[variable] = host.host.name
     seen: dict[str, str] = {}
     for key, shape in plan.shapes.items():
         name = shape.check.register
@@ -103,10 +103,10 @@ def _registers(plan: Plan) -> Iterator[Problem]:
             yield _at(shape, Level.WARNING, f"check {key!r} registers {name!r}, but {why}", "Take another name")
         seen[name] = key
     for play in plan.playbook.plays:
-        for name in sorted(play.vars.keys() & {*RESULT_NAMES, *MAGIC}):
-            message = f"variable {name!r} is hidden by the name of a result's metadata"
-            if name in MAGIC:
-                message = f"variable {name!r} cannot be set"
+        for variable in sorted(play.vars.keys() & {*RESULT_NAMES, *MAGIC}):
+            message = f"variable {variable!r} is hidden by the name of a result's metadata"
+            if variable in MAGIC:
+                message = f"variable {variable!r} cannot be set"
             yield Problem(level=Level.WARNING, message=message, source=play.source, hint="Take another name")
 
 

@@ -3,6 +3,7 @@ fools it costs a warning too many or too few, nothing else."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -104,6 +105,6 @@ def _command(words: list[tuple[str, int]], depth: int) -> Iterator[SimpleCommand
     name, args = bare[0][0].rsplit("/", 1)[-1], bare[1:]
     yield SimpleCommand(name=name, args=tuple(arg for arg, _, _ in args), offset=bare[0][1], bounded=bounded)
     if name in _SHELLS and depth < 4:
-        for (flag, _, _), (script, offset, _) in zip(args, args[1:], strict=False):
+        for (flag, _, _), (script, offset, _) in itertools.pairwise(args):
             if re.fullmatch(r"-[a-z]*c", flag):
                 yield from commands_in(script, offset, depth + 1)

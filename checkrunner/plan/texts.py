@@ -34,8 +34,8 @@ class Templates:
         return Engine()
 
     def render(self, template: Template, names: Names, *, for_shell: bool = False) -> str:
-        """The text with its templates filled in; a secret in it is an error. With `for_shell` it is a shell command, and
-        text that came from a host is quoted where it enters."""
+        """The text with its templates filled in; a secret in it is an error. With `for_shell` it is a command,
+        and text that came from a host is quoted where it enters."""
         return template.text if template.is_static else self._engine.render(template, names, for_shell=for_shell)
 
     def render_env(self, template: Template, names: Names) -> str | Secret:

@@ -1,0 +1,83 @@
+"""Verdicts on commands that could not be looked at: they did not run, did not end, or were not found."""
+
+from __future__ import annotations
+
+from checkrunner.model.plan import Command
+from checkrunner.model.results import Execution, Reason, Result, Verdict, VerdictState
+
+__all__ = ["NOT_FOUND", "not_found", "not_looked"]
+
+NOT_FOUND = {126: "a command was found but could not be executed", 127: "a command was not found"}
+"""Return codes by which a shell says that it could not run something."""
+
+
+def not_looked(command: Command, result: Result) -> Verdict | None:
+    """The verdict when the command did not run to its end; None when it did."""
+    if result.execution is Execution.DONE:
+        return None
+    if result.execution is Execution.NOT_RUN and result.missing:
+        words = _listed(result.missing)
+        verb = "is" if len(result.missing) == 1 else "are"
+        message = f"needs {words}, which {verb} not on this host"
+        reason = Reason(subject="requires", expected=words, actual="missing", message=message)
+        return Verdict(state=VerdictState.SKIPPED, reasons=(reason,))
+    message = _SAID[result.execution](command, result)
+    if result.state:
+        message = f"{message}; last seen: {result.state}"
+    reason = Reason(subject="execution", expected="done", actual=str(result.execution), message=message)
+    return Verdict(state=VerdictState.UNKNOWN, reasons=(reason,))
+
+
+def not_found(result: Result) -> Verdict | None:
+    """`unknown` for the return codes 126 and 127: nothing was looked at."""
+    if result.rc not in NOT_FOUND:
+        return None
+    message = f"could not look: {NOT_FOUND[result.rc]} (rc {result.rc})"
+    reason = Reason(subject="rc", expected="0", actual=str(result.rc), message=message)
+    return Verdict(state=VerdictState.UNKNOWN, reasons=(reason,))
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _timed_out(command: Command, result: Result) -> str:
+    return f"was ended by its timeout of {command.timeout_s:g} s after {result.elapsed_s:.1f} s"
+
+
+def _killed(command: Command, result: Result) -> str:
+    if "host_capped" in result.notes:
+        return "was ended because all outputs of this host together reached their cap"
+    if "capped" in result.notes:
+        return f"was ended because its output reached the cap of {command.capture_bytes:,} bytes"
+    if "cancelled" in result.notes:
+        return "was ended because the run was cancelled"
+    return f"was ended by signal {result.signal}" if result.signal else "was ended from outside"
+
+
+def _stuck(_command: Command, result: Result) -> str:
+    return f"could not be ended after {result.elapsed_s:.1f} s"
+
+
+def _waiting_input(_command: Command, _result: Result) -> str:
+    return "waits for input that nobody gives"
+
+
+def _lost(_command: Command, _result: Result) -> str:
+    return "its session was lost while it ran"
+
+
+def _not_run(command: Command, result: Result) -> str:
+    if "cwd_failed" in result.notes:
+        return f"was not run: its working directory {command.cwd!r} cannot be entered"
+    return "was not run: the run was cancelled" if "cancelled" in result.notes else "was not run"
+
+
+_SAID = {
+    Execution.TIMED_OUT: _timed_out,
+    Execution.KILLED: _killed,
+    Execution.STUCK: _stuck,
+    Execution.WAITING_INPUT: _waiting_input,
+    Execution.LOST: _lost,
+    Execution.NOT_RUN: _not_run,
+}
