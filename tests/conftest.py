@@ -1,0 +1,38 @@
+"""Fixtures for all tests: a real sshd of the session's own, and a maker for special ones."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+# Test folders are no packages: helpers of theirs are found by name, this folder's too.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from sshd import SshdFixture
+
+MakeSshd = Callable[..., SshdFixture]
+
+
+@pytest.fixture(scope="session")
+def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshdFixture]:
+    """One ordinary sshd for the whole session. Do not change it; use `make_sshd` for one that is yours."""
+    with SshdFixture(tmp_path_factory.mktemp("sshd")) as running:
+        yield running
+
+
+@pytest.fixture
+def make_sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeSshd]:
+    """Starts an sshd of the test's own, ended after it: `make_sshd(options={"MaxSessions": "1"})`."""
+    with contextlib.ExitStack() as stack:
+
+        def make(
+            *, options: dict[str, str] | None = None, shell: str | None = None, password: str | None = None
+        ) -> SshdFixture:
+            folder = tmp_path_factory.mktemp("sshd")
+            return stack.enter_context(SshdFixture(folder, options=options, shell=shell, password=password))
+
+        yield make
