@@ -22,7 +22,7 @@ from checkrunner.model.sources import Template
 
 __all__ = ["Judge", "TemplateEngine"]
 
-Names = Mapping[str, Any]
+_Names = Mapping[str, Any]
 
 _OK = Verdict(state=VerdictState.OK)
 _UNMET = {
@@ -37,11 +37,11 @@ _RC_DEFAULT = Expectation(subject="rc", op="number", value=0)
 class TemplateEngine(Protocol):
     """What the judge needs of templates and expressions. Every method raises TemplateError."""
 
-    def render(self, template: Template, names: Names) -> str:
+    def render(self, template: Template, names: _Names) -> str:
         """The text with its templates filled in."""
         ...
 
-    def evaluate(self, expression: Template, names: Names) -> Any:
+    def evaluate(self, expression: Template, names: _Names) -> Any:
         """The value of an expression."""
         ...
 
@@ -69,7 +69,7 @@ class Judge:
         self._templates = templates
         self._known: dict[int, tuple[Check, tuple[_Item, ...], bool]] = {}
 
-    def probes(self, check: Check, names: Names) -> tuple[Probe, ...]:
+    def probes(self, check: Check, names: _Names) -> tuple[Probe, ...]:
         """The questions that the host must answer for a check, each once: ``p0``, ``p1``, ... Raises TemplateError."""
         asked: dict[tuple[ProbeKind, Stream, str], None] = {}
         for item in self._items(check):
@@ -80,7 +80,7 @@ class Judge:
             Probe(name=f"p{n}", kind=kind, stream=stream, text=text) for n, (kind, stream, text) in enumerate(asked)
         )
 
-    def verdict(self, check: Check, step: Step, result: Result, names: Names) -> Verdict:
+    def verdict(self, check: Check, step: Step, result: Result, names: _Names) -> Verdict:
         """The verdict on a result. `step` has the probes that were asked, `names` the check's variables and the
         results that it needs (its own result's names are added here). Never raises TemplateError."""
         unable = not_looked(step.command, result)
@@ -133,10 +133,10 @@ class Judge:
         except TemplateError:
             return frozenset()
 
-    def _value(self, item: _Item, names: Names) -> Any:
+    def _value(self, item: _Item, names: _Names) -> Any:
         return self._templates.render(item.value, names) if isinstance(item.value, Template) else item.value
 
-    def _alarms(self, check: Check, result: Result, names: Names) -> Iterator[tuple[VerdictState, Reason]]:
+    def _alarms(self, check: Check, result: Result, names: _Names) -> Iterator[tuple[VerdictState, Reason]]:
         for key, state, conditions in (
             ("crit_if", VerdictState.CRIT, check.crit_if),
             ("warn_if", VerdictState.WARN, check.warn_if),
@@ -154,7 +154,7 @@ class Judge:
             if raised:
                 return
 
-    def _unmet(self, check: Check, step: Step, result: Result, names: Names) -> Iterator[tuple[VerdictState, Reason]]:
+    def _unmet(self, check: Check, step: Step, result: Result, names: _Over) -> Iterator[tuple[VerdictState, Reason]]:
         answers = {(p.kind, p.stream, p.text): result.probes.get(p.name) for p in step.probes}
         for item in self._items(check):
             ruling = self._rule(item, result, names, answers)
@@ -183,7 +183,7 @@ class Judge:
         answer = None if kind.probe is None else answers.get((kind.probe, Stream(expected.subject), str(value)))
         return kind.judge(Case(subject=expected.subject, value=value, result=result, answer=answer))
 
-    def _holds(self, key: str, condition: Template, result: Result, names: Names) -> tuple[bool, Reason | None]:
+    def _holds(self, key: str, condition: Template, result: Result, names: _Names) -> tuple[bool, Reason | None]:
         text = _one_line(condition.text)
         read = self._names_of(condition)
         if "truncated" not in read:
@@ -197,7 +197,7 @@ class Judge:
         except TemplateError as error:
             return False, _trouble(key, text, error)
 
-    def _values(self, condition: Template, names: Names) -> str:
+    def _values(self, condition: Template, names: _Names) -> str:
         """``free_pct = 3, disk.rc = 1``: what the condition was about, in the order in which it names them."""
         shown = []
         for name in self._names_of(condition):
@@ -218,7 +218,7 @@ class _Over(Mapping[str, Any]):
 
     __slots__ = ("above", "below")
 
-    def __init__(self, above: Names, below: Names) -> None:
+    def __init__(self, above: _Names, below: _Names) -> None:
         self.above, self.below = above, below
 
     def __getitem__(self, name: str) -> Any:

@@ -19,7 +19,7 @@ from checkrunner.plan.tags import check_tags, selected, verify_tags
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.variables import MAGIC, holds_template
 
-__all__ = ["Plan", "build_plan"]
+__all__ = ["Plan", "build_plan", "same_everywhere"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

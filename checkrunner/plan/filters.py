@@ -15,7 +15,24 @@ from typing import Any
 from checkrunner.model.metadata import truth
 from checkrunner.plan.values import Registered
 
-__all__ = ["FILTERS", "LEFT_OUT", "TESTS"]
+__all__ = [
+    "FILTERS",
+    "LEFT_OUT",
+    "TESTS",
+    "basename",
+    "dirname",
+    "is_failed",
+    "is_match",
+    "is_search",
+    "is_skipped",
+    "is_succeeded",
+    "quote",
+    "regex_replace",
+    "regex_search",
+    "ternary",
+    "to_bool",
+    "to_json",
+]
 
 LEFT_OUT: frozenset[str] = frozenset(
     {"e", "escape", "forceescape", "safe", "random", "pprint", "urlize", "xmlattr", "striptags", "attr"}

@@ -17,7 +17,7 @@ from checkrunner.plan.texts import Templates
 from checkrunner.plan.values import Registered
 from checkrunner.plan.variables import Names, host_variables
 
-__all__ = ["Entry", "HostPlan", "Setup", "Track"]
+__all__ = ["Entry", "HostPlan", "Setup", "Track", "make_command"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,13 +79,14 @@ class HostPlan:
     def names(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Mapping[str, Any]:
         """What the check's texts can read: the host's variables, and the results that the check needs.
 
-        A needed check that was not run reads as skipped, its rc as None.
+        A needed check that was not run reads as skipped, its rc as None; one without an outcome is not among them.
         """
         entry = self._track.by_key[planned.key]
         variables = self.variables(entry)
         if not entry.reads:
             return variables
-        return Names({name: Registered(outcomes[key]) for name, key in entry.reads.items()}, variables)
+        results = {name: Registered(outcomes[key]) for name, key in entry.reads.items() if key in outcomes}
+        return Names(results, variables)
 
     def variables(self, entry: Entry) -> Mapping[str, Any]:
         """The host's variables in the entry's play."""

@@ -29,7 +29,7 @@ from checkrunner.plan.values import Hidden, Registered, RemoteText, SecretInText
 
 __all__ = ["Engine", "Unit"]
 
-Names = Mapping[str, object]
+_Names = Mapping[str, object]
 
 _GLOBALS = ("range", "dict", "namespace")
 _CR = "\ue00d"
@@ -199,20 +199,20 @@ class Engine:
             frozenset(self._environment.tests),
         )
 
-    def render(self, template: Template, names: Names, *, for_shell: bool = False) -> str:
+    def render(self, template: Template, names: _Names, *, for_shell: bool = False) -> str:
         """The text. With `for_shell`, text from a host is quoted where it enters."""
         unit = self.unit(template, expression=False)
         with _mapped(template, False, names):
             return self._text(unit, names, for_shell)
 
-    def evaluate(self, template: Template, names: Names) -> Any:
+    def evaluate(self, template: Template, names: _Names) -> Any:
         """The value of an expression; a secret value is a Secret."""
         unit = self.unit(template, expression=True)
         with _mapped(template, True, names):
             value = self._value(unit, names)
         return value.secret() if isinstance(value, Hidden) else value
 
-    def value_of(self, template: Template, names: Names, name: str) -> Any:
+    def value_of(self, template: Template, names: _Names, name: str) -> Any:
         """The value of a variable whose text is a template: of any type where the text is one ``{{ ... }}``. What a
         secret went into is secret (a Hidden) as a whole."""
         unit = self.unit(template, expression=False)
@@ -228,7 +228,7 @@ class Engine:
         finally:
             Hidden.revealed = outer
 
-    def _text(self, unit: Unit, names: Names, for_shell: bool) -> str:
+    def _text(self, unit: Unit, names: _Names, for_shell: bool) -> str:
         if unit.text_code is None:
             unit.text_code = self._compiled(unit.tree)
         out = ""
@@ -251,7 +251,7 @@ class Engine:
             raise ValueError(msg)
         return quoted
 
-    def _value(self, unit: Unit, names: Names) -> Any:
+    def _value(self, unit: Unit, names: _Names) -> Any:
         if unit.value_code is None:
             assert unit.lone is not None
             body: list[nodes.Node] = [nodes.Assign(nodes.Name("result", "store"), unit.lone, lineno=1)]
@@ -265,7 +265,7 @@ class Engine:
                 str(value)  # raises: it is strict
             return list(value) if isinstance(value, Iterator) else value
 
-    def _context(self, names: Names) -> Context:
+    def _context(self, names: _Names) -> Context:
         return _Context(self._environment, names, None, {})  # type: ignore[arg-type]  # reads of any mapping are enough
 
     def _compiled(self, tree: nodes.Template) -> jinja2.Template:
@@ -370,7 +370,7 @@ class _mapped:  # noqa: N801 - used like a function
 
     __slots__ = ("_expression", "_names", "_template")
 
-    def __init__(self, template: Template, expression: bool, names: Names) -> None:
+    def __init__(self, template: Template, expression: bool, names: _Names) -> None:
         self._template, self._expression, self._names = template, expression, names
 
     def __enter__(self) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # only for its name: importing it is what this module puts of
 
 __all__ = ["Templates"]
 
-Names = Mapping[str, object]
+_Names = Mapping[str, object]
 _NONE: frozenset[str] = frozenset()
 
 
@@ -33,12 +33,12 @@ class Templates:
 
         return Engine()
 
-    def render(self, template: Template, names: Names, *, for_shell: bool = False) -> str:
+    def render(self, template: Template, names: _Names, *, for_shell: bool = False) -> str:
         """The text with its templates filled in; a secret in it is an error. With `for_shell` it is a command,
         and text that came from a host is quoted where it enters."""
         return template.text if template.is_static else self._engine.render(template, names, for_shell=for_shell)
 
-    def render_env(self, template: Template, names: Names) -> str | Secret:
+    def render_env(self, template: Template, names: _Names) -> str | Secret:
         """The text for an environment variable: a Secret when a secret is in it."""
         if template.is_static:
             return template.text
@@ -47,11 +47,11 @@ class Templates:
             return value.secret()
         return "" if value is None else str(value)
 
-    def evaluate(self, expression: Template | str, names: Names) -> Any:
+    def evaluate(self, expression: Template | str, names: _Names) -> Any:
         """The value of an expression (no braces). Whether it counts as true: `model.metadata.truth`."""
         return self._engine.evaluate(as_template(expression), names)
 
-    def value_of(self, template: Template, names: Names, name: str) -> Any:
+    def value_of(self, template: Template, names: _Names, name: str) -> Any:
         """The value of the variable `name` whose text is a template: typed when the text is one ``{{ ... }}``."""
         return template.text if template.is_static else self._engine.value_of(template, names, name)
 
