@@ -121,7 +121,8 @@ def _from_yaml(exc: yaml.MarkedYAMLError, path: str, lines: list[str], error: ty
     ref = SourceRef(path=path)
     if mark is not None:
         row, column = min(mark.line, len(lines) - 1), mark.column
-        if "unexpected end of stream" in problem and exc.context_mark is not None:
+        if exc.context_mark is not None and ("unexpected end of stream" in problem or "',' or" in problem):
+            # The opening quote or bracket tells more than the place where the parser gave up.
             row, column = exc.context_mark.line, exc.context_mark.column
         ref = SourceRef(path=path, line=row + 1, column=column + 1)
         char = lines[row][column : column + 1]

@@ -48,6 +48,8 @@ _HINTS = {
     "delegate_to": "Write a play for that host.",
     "async": "Write `timeout:`, and `session:` to run side by side.",
     "become_password": "The password is the inventory variable `ansible_become_password`.",
+    "import_playbook": "One playbook cannot include another; give checkrunner the file itself.",
+    "include": "One playbook cannot include another; give checkrunner the file itself.",
     "description": "Did you mean 'why' or 'name'?",
 }
 
@@ -99,17 +101,27 @@ def _one(error: Any, play: YamlMap) -> tuple[SourceRef, str, str]:
     if error["type"] == "extra_forbidden":
         return _unknown(play, loc)
     if error["type"] == "missing":
-        if loc[-1] == "checks" and {"tasks", "roles"} & play.keys():
+        if {"tasks", "roles", "import_playbook", "include"} & play.keys():
             return play.ref, "", ""  # said already, by the unknown key
         return node.ref, f"the key {loc[-1]!r} is missing", ""
     if error["type"] in {"list_type", "dict_type", "model_type", "model_attributes_type"}:
         kind = "list" if error["type"] == "list_type" else "mapping"
-        return node.ref, f"a {kind} is expected here, this is {raw_text(node)}", ""
+        return node.ref, f"a {kind} is expected here, this is {raw_text(node)}", _shape_hint(loc, node)
     if context.get("key") and isinstance(node, YamlMap):
         return _key_of(node, (), context["key"]), context["message"], context["hint"]
     offset = context.get("offset", 0)
     at = node.place(offset) if offset and isinstance(node, YamlScalar) else node.ref
     return at, context.get("message", error["msg"]), context.get("hint", "")
+
+
+def _shape_hint(loc: Sequence[int | str], node: Node) -> str:
+    if loc[-1] == "checks" and isinstance(node, YamlMap):
+        return "Put `- ` before the first key of each check."
+    if loc[-1] in {"stdout", "stderr"} and isinstance(node, YamlList):
+        return f"Write `{loc[-1]}: {{contains: [...]}}`."
+    if loc[-1] == "argv" and isinstance(node, YamlScalar):
+        return "A list of program and arguments; a shell command is `run`."
+    return ""
 
 
 def _walk(node: Node, loc: Sequence[int | str]) -> Node:
