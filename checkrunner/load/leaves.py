@@ -24,7 +24,7 @@ from checkrunner.load.quantities import (
     variable_name,
 )
 from checkrunner.model.errors import nearest
-from checkrunner.model.sources import Template
+from checkrunner.model.sources import SourceRef, Template
 
 __all__ = [
     "Argument",
@@ -57,9 +57,18 @@ _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _ANY_SCALAR = {"type": ["string", "number", "boolean"]}
 
 
-def problem(message: str, hint: str = "", offset: int = 0) -> PydanticCustomError:
-    """An error of ours. Braces in texts must not be read as a format, so the texts travel in the context."""
-    return PydanticCustomError("ours", "{message}", {"message": message, "hint": hint, "offset": offset})
+def problem(
+    message: str, hint: str = "", *, at: SourceRef | None = None, key: str | None = None
+) -> PydanticCustomError:
+    """An error of ours, at a place, at a key of the mapping, or at the value itself.
+
+    Braces in texts must not be read as a format, so the texts travel in the context.
+    """
+    return PydanticCustomError("ours", "{message}", {"message": message, "hint": hint, "at": at, "key": key})
+
+
+def _noted(exc: NotationError, node: YamlScalar) -> PydanticCustomError:
+    return problem(exc.message, exc.hint, at=node.place(exc.offset))
 
 
 def template(node: YamlScalar, text: str | None = None) -> Template:
@@ -79,16 +88,17 @@ def _scalar(value: object) -> YamlScalar:
     if value.value is None and not value.style:
         raise problem("a text is expected here, there is nothing")
     if "\x00" in value.raw:
-        raise problem("a NUL byte cannot be part of a command or text", offset=value.raw.index("\x00"))
+        raise problem("a NUL byte cannot be part of a command or text", at=value.place(value.raw.index("\x00")))
     return value
 
 
 def _leaf(parse: Callable[[YamlScalar], Any]) -> PlainValidator:
     def validate(value: object) -> Any:
+        node = _scalar(value)
         try:
-            return parse(_scalar(value))
+            return parse(node)
         except NotationError as exc:
-            raise problem(exc.message, exc.hint, exc.offset) from exc
+            raise _noted(exc, node) from exc
 
     return PlainValidator(validate)
 
@@ -186,16 +196,19 @@ def _line_range(value: object) -> tuple[int, int]:
 
 
 def _condition(value: object) -> int | float | str | tuple[int | float, ...]:
-    try:
-        if not isinstance(value, YamlList):
-            node = _scalar(value)
-            return number_condition(node.value, node.raw)
-        numbers = [number_condition(node.value, node.raw) for node in map(_scalar, value)]
-    except NotationError as exc:
-        raise problem(exc.message, exc.hint, exc.offset) from exc
+    if not isinstance(value, YamlList):
+        return _number(_scalar(value))
+    numbers = [_number(_scalar(item)) for item in value]
     if not numbers or any(isinstance(number, str) for number in numbers):
         raise problem("a list here holds numbers only, at least one", "Several comparisons: write a list of `expect`s.")
     return tuple(number for number in numbers if not isinstance(number, str))
+
+
+def _number(node: YamlScalar) -> int | float | str:
+    try:
+        return number_condition(node.value, node.raw)
+    except NotationError as exc:
+        raise _noted(exc, node) from exc
 
 
 def _play_vars(value: object) -> dict[str, Any]:
@@ -208,9 +221,7 @@ def _play_vars(value: object) -> dict[str, Any]:
         try:
             variable_name(key)
         except NotationError as exc:
-            raise PydanticCustomError(
-                "ours", "{message}", {"message": exc.message, "hint": exc.hint, "offset": 0, "key": key}
-            ) from exc
+            raise problem(exc.message, exc.hint, key=key) from exc
     return {key: plain(node) for key, node in value.items()}
 
 

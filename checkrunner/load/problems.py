@@ -109,9 +109,7 @@ def _one(error: Any, play: YamlMap) -> tuple[SourceRef, str, str]:
         return node.ref, f"a {kind} is expected here, this is {raw_text(node)}", _shape_hint(loc, node)
     if context.get("key") and isinstance(node, YamlMap):
         return _key_of(node, (), context["key"]), context["message"], context["hint"]
-    offset = context.get("offset", 0)
-    at = node.place(offset) if offset and isinstance(node, YamlScalar) else node.ref
-    return at, context.get("message", error["msg"]), context.get("hint", "")
+    return context.get("at") or node.ref, context.get("message", error["msg"]), context.get("hint", "")
 
 
 def _shape_hint(loc: Sequence[int | str], node: Node) -> str:

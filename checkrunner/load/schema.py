@@ -9,7 +9,6 @@ import re
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, WithJsonSchema, model_validator
-from pydantic_core import PydanticCustomError
 
 from checkrunner.load.leaves import (
     Argument,
@@ -58,11 +57,6 @@ _Severity = Annotated[str, Choice(*SEVERITIES), WithJsonSchema({"enum": list(SEV
 
 class _Mapping(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True, arbitrary_types_allowed=True)
-
-
-def _at(key: str, message: str, hint: str = "") -> PydanticCustomError:
-    """An error at a key of the mapping, for what only the whole mapping can tell."""
-    return PydanticCustomError("ours", "{message}", {"message": message, "hint": hint, "offset": 0, "key": key})
 
 
 class TextModel(_Mapping):
@@ -115,7 +109,7 @@ class ExpectModel(_Mapping):
             raise problem("nothing is expected here", "Leave `expect` out: the default is `rc: 0`.")
         for number in self.rc if isinstance(self.rc, tuple) else (self.rc,):
             if isinstance(number, int | float) and not (number == int(number) and 0 <= number <= 255):
-                raise _at("rc", f"an exit status is 0 to 255, never {number}")
+                raise problem(key="rc", message=f"an exit status is 0 to 255, never {number}")
         return self
 
 
@@ -154,11 +148,14 @@ class SliceModel(_Mapping):
         ways = [way for way in ("head", "tail", "lines", "match") if getattr(self, way) is not None]
         if len(ways) != 1:
             found = f"both {ways[0]} and {ways[1]}" if ways else "none of them"
-            raise _at(ways[1] if ways else "", f"a slice has one of head, tail, lines and match, this has {found}")
+            raise problem(
+                key=ways[1] if ways else None,
+                message=f"a slice has one of head, tail, lines and match, this has {found}",
+            )
         if self.context is not None and ways != ["match"]:
-            raise _at("context", "context goes with match only")
+            raise problem(key="context", message="context goes with match only")
         if self.max_lines is not None and ways[0] in {"head", "tail"}:
-            raise _at("max_lines", f"{ways[0]} says already how many lines")
+            raise problem(key="max_lines", message=f"{ways[0]} says already how many lines")
         return self
 
 
@@ -209,11 +206,11 @@ class CheckModel(_Privileges):
     @model_validator(mode="after")
     def _one_command(self) -> CheckModel:
         if self.run is not None and self.argv is not None:
-            raise _at("argv", "a check has `run` or `argv`, not both")
+            raise problem(key="argv", message="a check has `run` or `argv`, not both")
         if self.run is None and self.argv is None:
-            raise _at("", "a check needs a command: `run` or `argv`")
+            raise problem("a check needs a command: `run` or `argv`")
         if self.argv is not None and (not self.argv or not self.argv[0].text):
-            raise _at("argv", "argv starts with the program to run, this is empty")
+            raise problem(key="argv", message="argv starts with the program to run, this is empty")
         return self
 
 
@@ -230,7 +227,7 @@ class PlayModel(_Privileges):
     @model_validator(mode="after")
     def _has_checks(self) -> PlayModel:
         if not self.checks:
-            raise _at("checks", "a play needs at least one check")
+            raise problem(key="checks", message="a play needs at least one check")
         return self
 
 
