@@ -31,11 +31,12 @@ _SPOKEN = (
     (re.compile(r"!(?!=)"), "Write `not`, not `!`"),
     (re.compile(r"(?<![=!<>])=(?!=)"), "Write `==` to compare"),
 )
+_TOKENS = {"end of print statement": "}}", "end of statement block": "%}"}
 _WORDS = {
-    "end of print statement": "`}}`",
-    "end of statement block": "`%}`",
-    "begin of print statement": "`{{`",
+    "'end of print statement'": "`}}`",
+    "'end of statement block'": "`%}`",
     "chunk after expression": "something follows the end of the expression",
+    "unexpected 'end of template'": "the text ends too early",
     "unexpected end of template": "the text ends too early",
     "Jinja was looking for the following tags:": "Expected is one of",
 }
@@ -94,11 +95,12 @@ def syntax_error(template: Template, expression: bool, message: str, line: int) 
     """From the engine's message and the line (1-based, in the text) that it names."""
     text = template.text
     start = _line_start(text, line)
-    got = re.search(r"(?:got|unexpected) '([^']+)'|unexpected char '([^']+)'", message)
-    offset = _token(text, start, next((g for g in got.groups() if g), "") if got else "", expression)
-    for engine, plain in _WORDS.items():
-        message = message.replace(f"'{engine}'", plain).replace(engine, plain)
     message = message[:1].lower() + message[1:].rstrip(".")
+    got = re.search(r"(?:got|unexpected) '([^']+)'|unexpected char '([^']+)'", message)
+    token = next((group for group in got.groups() if group), "") if got else ""
+    offset = _token(text, start, _TOKENS.get(token, token), expression)
+    for engine, plain in _WORDS.items():
+        message = message.replace(engine, plain)
     if expression:
         return fault_at(template, offset, f"not a valid expression: {message}", _expression_hint(text))
     return fault_at(template, offset, f"not a valid template: {message}", RAW_HINT)
@@ -114,14 +116,9 @@ def _line_start(text: str, line: int) -> int:
 def _token(text: str, start: int, token: str, expression: bool) -> int:
     end = text.find("\n", start)
     end = end if end >= 0 else len(text)
-    opening = 0 if expression else _opening(text, start, end)
-    if expression:
-        opening = start
-    if token:
-        found = text.find(token, opening if expression else min(opening + 2, end), end)
-        if found >= 0:
-            return found
-    return opening
+    opening = start if expression else _opening(text, start, end)
+    found = text.find(token, opening if expression else min(opening + 2, end), end) if token else -1
+    return found if found >= 0 else opening
 
 
 def _opening(text: str, start: int, end: int) -> int:

@@ -31,6 +31,8 @@ _PREFIXES = {
     "xargs": re.compile(r"-.*|\d+|\{\}"),
     "timeout": re.compile(r"-.*|[\d.]+[smhd]?|[A-Z]+"),
 }
+_QUOTED = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
+_DEPTH = 4
 _SHELLS = frozenset({"sh", "bash", "dash", "ash"})
 
 
@@ -53,7 +55,7 @@ def commands_in(text: str, start: int = 0, depth: int = 0) -> Iterator[SimpleCom
         if kind == "word":
             if not skip_next:
                 words.append((token, offset + start))
-            if "$(" in token and depth < 4:
+            if "$(" in token and depth < _DEPTH:
                 inner = token.index("$(") + 2
                 yield from commands_in(token[inner:].rstrip('")'), start + offset + inner, depth + 1)
             skip_next = False
@@ -62,6 +64,13 @@ def commands_in(text: str, start: int = 0, depth: int = 0) -> Iterator[SimpleCom
         elif kind == "operator":
             yield from _command(words, depth)
             words, skip_next = [], False
+
+
+def _substituted(word: str, offset: int, depth: int) -> Iterator[SimpleCommand]:
+    for part in _QUOTED.finditer(word):
+        if part.group().startswith('"') and "$(" in part.group():
+            inner = part.group().index("$(") + 2
+            yield from commands_in(part.group()[inner:].rstrip(')"'), offset + part.start() + inner, depth + 1)
 
 
 def written_files(text: str) -> Iterator[tuple[str, int]]:
@@ -104,7 +113,7 @@ def _command(words: list[tuple[str, int]], depth: int) -> Iterator[SimpleCommand
         return
     name, args = bare[0][0].rsplit("/", 1)[-1], bare[1:]
     yield SimpleCommand(name=name, args=tuple(arg for arg, _, _ in args), offset=bare[0][1], bounded=bounded)
-    if name in _SHELLS and depth < 4:
+    if name in _SHELLS and depth < _DEPTH:
         for (flag, _, _), (script, offset, _) in itertools.pairwise(args):
             if re.fullmatch(r"-[a-z]*c", flag):
                 yield from commands_in(script, offset, depth + 1)

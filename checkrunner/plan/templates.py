@@ -158,7 +158,11 @@ def _finalize(value: Any) -> Any:
     if isinstance(value, Secret):
         name = "a variable"
         raise SecretInTextError(name)
-    guard_size(value)
+    if isinstance(value, (list, tuple, dict)):
+        guard_size(value)
+        for item in value.values() if isinstance(value, dict) else value:
+            if isinstance(item, Undefined):
+                str(item)  # raises: it is strict, but would be shown within a list
     return value
 
 

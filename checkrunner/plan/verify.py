@@ -37,7 +37,7 @@ def check_plan(plan: Plan) -> None:
 
 def plan_errors(plan: Plan) -> list[TemplateError]:
     """Every error that is sure to come, in the order of the file. Equal errors of several hosts are one, which names
-    the first host and how many more there are.
+    the first host and how many more there are, unless it is all of them.
 
     Costs a rendering for each host and check; checks that are the same on every host are looked at once.
     """
@@ -46,7 +46,7 @@ def plan_errors(plan: Plan) -> list[TemplateError]:
     def note(error: TemplateError, host: str = "") -> None:
         key = (error.source.path, error.source.line, error.source.column, error.message)
         _, hosts = found.setdefault(key, (error, []))
-        if host:
+        if host and hosts[-1:] != [host]:
             hosts.append(host)
 
     for shape in plan.shapes.values():
@@ -65,7 +65,7 @@ def plan_errors(plan: Plan) -> list[TemplateError]:
 
 
 def _of_hosts(error: TemplateError, hosts: list[str], of: int) -> TemplateError:
-    if not hosts or len(hosts) == of > 1:
+    if not hosts or len(hosts) == of:
         return error
     more = f" and {len(hosts) - 1} more" if len(hosts) > 1 else ""
     return TemplateError(
