@@ -14,9 +14,10 @@ from checkrunner.findings.numbers import shared_reasons, shared_result
 from checkrunner.findings.redact import NullRedactor
 from checkrunner.findings.tokens import measure
 from checkrunner.findings.totals import capture_of, count, execution_of
+from checkrunner.model.errors import TemplateError
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import Finding, Incomplete, Omission, Report, RunInfo
-from checkrunner.model.results import CaptureState, Reason, VerdictState
+from checkrunner.model.results import CaptureState, Execution, Reason, VerdictState
 from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Template
 
@@ -100,6 +101,7 @@ class _Building:
         self.omissions: list[Omission] = []
         self._redactor = redactor
         self._texts = texts
+        self._folded: dict[tuple[str, ...], str] = {}
 
     def text(self, text: str) -> str:
         """A text fit for the report: masked, and not longer than the limit, which it then says."""
@@ -112,7 +114,7 @@ class _Building:
         check = first.planned.check
         names = tuple(outcome.host for outcome in entry.outcomes)
         reasons, differ = shared_reasons(entry.outcomes)
-        why, fix = self._texts(first)
+        why, fix = self._why_and_fix(first)
         self._omit_slices(entry)
         return Finding(
             id=entry.id,
@@ -125,12 +127,19 @@ class _Building:
             hosts=self._hosts(names, f"finding {entry.id}"),
             names=names,
             reasons=tuple(self._reason(reason) for reason in reasons),
-            result=shared_result(entry.outcomes),
+            result=shared_result(entry.outcomes) if execution_of(first) is not Execution.NOT_RUN else {},
             slices=first.slices,
             notes=self._notes(entry, differ),
             why=self.text(why),
             fix=self.text(fix),
         )
+
+    def _why_and_fix(self, outcome: CheckOutcome) -> tuple[str, str]:
+        """A check that never had its variables still has a finding: its texts then stand as written."""
+        try:
+            return self._texts(outcome)
+        except TemplateError:
+            return _as_written(outcome)
 
     def incomplete(self, entry: Incomplete) -> Incomplete:
         return replace(
@@ -187,7 +196,7 @@ class _Building:
 
     def _hosts(self, names: tuple[str, ...], where: str, *, folded: str | None = None) -> str:
         """The folded names; where they are too long, those of the first hosts."""
-        text = fold(names) if folded is None else folded
+        text = self._fold(names) if folded is None else folded
         if len(text) <= self.limits.host_chars:
             return text
         keep = len(names)
@@ -198,6 +207,12 @@ class _Building:
             Omission(what="host name", count=len(names) - keep, why="the list of hosts is too long", where=where)
         )
         return text
+
+    def _fold(self, names: tuple[str, ...]) -> str:
+        """Checks often fail on the same hosts, and folding thousands of names takes a while."""
+        if names not in self._folded:
+            self._folded[names] = fold(names)
+        return self._folded[names]
 
     def _omit_slices(self, entry: Group) -> None:
         for piece in entry.first.slices:

@@ -61,7 +61,7 @@ def fold_incomplete(outcomes: Iterable[HostOutcome]) -> list[Incomplete]:
 
 def _reason(host: HostOutcome) -> str:
     if host.error is not None:
-        return host.error.message
+        return host.error.message.removeprefix(f"{host.host.name}: ")
     for check in host.checks:
         if not_looked_at(host, check):
             for reason in check.verdict.reasons:

@@ -23,7 +23,8 @@ _NUMBERS: dict[str, Callable[[Result], float | None]] = {
     "stderr_bytes": lambda result: result.stderr.bytes,
     "leftover_processes": lambda result: len(result.leftover_pids),
 }
-_QUANTITY = re.compile(r"\s*(-?\d+(?:\.\d+)?)(\s*[^\d\s][^\d]*)?\s*\Z")
+# Numbers that stand free or carry a unit; 16 digits and more are identifiers.
+_QUANTITY = re.compile(r"((?<![\w.])-?(?:\d{1,3}(?:,\d{3})+|\d{1,15})(?:\.\d{1,15})?(?![\d.]))")
 
 
 def shared_result(outcomes: Sequence[CheckOutcome]) -> dict[str, object]:
@@ -49,14 +50,14 @@ def _value_or_range(values: Sequence[tuple[float, str]]) -> object:
 
 
 def shared_reasons(outcomes: Sequence[CheckOutcome]) -> tuple[tuple[Reason, ...], bool]:
-    """The reasons of a finding, and whether the exemplar's texts stand for others that differ in more than a number.
+    """The reasons of a finding, and whether the exemplar's texts stand for others that differ in more than numbers.
 
-    Where the actual values are quantities they become a range that names the hosts of both ends.
+    The outcomes have the same reasons but for what is masked. Where the actual values differ in numbers, each such
+    number becomes a range; the hosts of both ends are named if there is one such number.
     """
-    first = outcomes[0].verdict.reasons
     reasons: list[Reason] = []
     differ = False
-    for at, reason in enumerate(first):
+    for at, reason in enumerate(outcomes[0].verdict.reasons):
         actuals = [(outcome.verdict.reasons[at].actual, outcome.host) for outcome in outcomes]
         if all(actual == reason.actual for actual, _ in actuals):
             reasons.append(reason)
@@ -69,21 +70,21 @@ def shared_reasons(outcomes: Sequence[CheckOutcome]) -> tuple[tuple[Reason, ...]
 
 
 def _spread(actuals: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
-    """A short and a long text for the range of the actual values, if they are all quantities of one unit."""
-    quantities = []
-    for actual, host in actuals:
-        match = _QUANTITY.match(actual)
-        if match is None:
-            return None
-        quantities.append((float(match[1]), match[2] or "", host))
-    if len({unit for _, unit, _ in quantities}) != 1:
+    """The text with its ranges, and the same with median and hosts; None when the texts differ in more than numbers."""
+    split = [(_QUANTITY.split(actual), host) for actual, host in actuals]
+    words = split[0][0][::2]
+    if any(parts[::2] != words for parts, _ in split):
         return None
-    unit = quantities[0][1].rstrip()
-    low = min(quantities, key=lambda item: item[0])
-    high = max(quantities, key=lambda item: item[0])
-    middle = median(value for value, _, _ in quantities)
-    short = f"{_number(low[0])} to {_number(high[0])}{unit}"
-    return short, f"{short} (median {_number(middle)}; lowest on {low[2]}, highest on {high[2]})"
+    out, details = list(split[0][0]), []
+    for at in range(1, len(out), 2):
+        values = [(float(parts[at].replace(",", "")), parts[at], host) for parts, host in split]
+        low, high = min(values, key=lambda item: item[0]), max(values, key=lambda item: item[0])
+        if low[0] != high[0]:
+            out[at] = f"{low[1]} to {high[1]}"
+            middle = f"{median(value for value, _, _ in values):.10g}"
+            details.append(f"median {middle}; lowest on {low[2]}, highest on {high[2]}")
+    short = "".join(out)
+    return (short, f"{short} ({details[0]})") if len(details) == 1 else (short, short)
 
 
 def _with_spread(reason: Reason, short: str, long: str) -> Reason:
@@ -91,7 +92,3 @@ def _with_spread(reason: Reason, short: str, long: str) -> Reason:
     if reason.actual and message.count(reason.actual) == 1:
         message = message.replace(reason.actual, short)
     return Reason(subject=reason.subject, expected=reason.expected, actual=long, message=message)
-
-
-def _number(value: float) -> str:
-    return f"{value:.10g}" if value == int(value) else f"{value:.4g}"

@@ -178,9 +178,10 @@ def _deciding(check: Check, probe: Probe, result: Result, render: Render) -> Sli
     unwanted = any(
         expectation.op == "not_matches"
         and expectation.subject == probe.stream
-        and isinstance(expectation.value, Template)
-        and _text(expectation.value, render) == probe.text
+        and isinstance(value, Template)
+        and _text(value, render) == probe.text
         for expectation in check.expect
+        for value in (expectation.value if isinstance(expectation.value, list | tuple) else (expectation.value,))
     )
     if not unwanted:
         return None

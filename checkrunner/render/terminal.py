@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 from checkrunner.model.report import Finding, Incomplete, NumberRange, Report
-from checkrunner.model.results import CaptureState, Execution, Reason, Slice, VerdictState
+from checkrunner.model.results import CaptureState, Execution, HostState, Reason, Slice, VerdictState
 from checkrunner.render.layout import count_of, duration, wrapped
 from checkrunner.render.safe import safe
 from checkrunner.render.style import Style
@@ -118,7 +118,7 @@ class _Page:
         verdicts = self._report.totals.verdict
         names = {
             VerdictState.CRIT: "critical",
-            VerdictState.WARN: "warning",
+            VerdictState.WARN: "warnings" if verdicts.get(VerdictState.WARN, 0) > 1 else "warning",
             VerdictState.UNKNOWN: "unknown",
             VerdictState.OK: "ok",
             VerdictState.SKIPPED: "skipped",
@@ -151,10 +151,12 @@ class _Page:
         text = reason.message or reason.subject
         shown = safe(text)
         details = []
-        if reason.expected and safe(reason.expected) not in shown:
-            details.append(f"expected {reason.expected}")
-        if reason.actual and safe(reason.actual) not in shown:
-            details.append(f"got {reason.actual}")
+        # Most messages say both; a range over hosts is only in `actual`.
+        if not (reason.actual and safe(reason.actual) in shown):
+            if reason.expected and safe(reason.expected) not in shown and "expected" not in shown:
+                details.append(f"expected {reason.expected}")
+            if reason.actual:
+                details.append(f"got {reason.actual}")
         if details:
             text += f" ({', '.join(details)})"
         yield from wrapped(text, self._width, first=_INDENT + "- ", rest=_INDENT + "  ")
@@ -169,8 +171,9 @@ class _Page:
         ]
         if finding.execution not in {Execution.DONE, Execution.NOT_RUN}:
             facts.insert(0, str(finding.execution).replace("_", " "))
-        if isinstance(result.get("state"), str):
-            facts.append(str(result["state"]))
+        state = result.get("state")
+        if isinstance(state, str) and not any(state in reason.message for reason in finding.reasons):
+            facts.append(state)
         if facts and finding.verdict is not VerdictState.OK:
             for line in wrapped(", ".join(facts), self._width, first=_INDENT, rest=_INDENT):
                 yield self._style("dim", line)
@@ -215,8 +218,8 @@ class _Page:
             yield from self._incomplete(entry)
 
     def _incomplete(self, entry: Incomplete) -> Iterator[str]:
-        state = str(entry.state).replace("_", " ")
-        text = f"{self._hosts(entry.hosts, len(entry.names)).removeprefix('on ')}: {state}: {entry.reason}"
+        state = "" if entry.state is HostState.REACHED else f"{str(entry.state).replace('_', ' ')}: "
+        text = f"{self._hosts(entry.hosts, len(entry.names)).removeprefix('on ')}: {state}{entry.reason}"
         yield from wrapped(text, self._width, first="  - ", rest="    ")
         if entry.hint:
             yield from wrapped(entry.hint, self._width, first="    to do: ", rest="           ")
@@ -250,7 +253,7 @@ class _Page:
         odd = {
             state: number for state, number in totals.capture.items() if number and state is not CaptureState.COMPLETE
         }
-        captures = "".join(f"; {number:,} captures {state}" for state, number in odd.items())
+        captures = "".join(f"; {count_of(number, 'capture')} {state}" for state, number in odd.items())
         return f"{text}; hosts: {reached or 'none'}{captures}; exit code {self._report.run.exit_code}"
 
 

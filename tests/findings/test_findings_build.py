@@ -13,7 +13,7 @@ from outcome_factory import finished, host, output, planned, reason, result, run
 from checkrunner.findings.build import ReportLimits, build_report
 from checkrunner.findings.fold import unfold
 from checkrunner.findings.redact import PatternRedactor
-from checkrunner.model.errors import SessionLostError, UnreachableError
+from checkrunner.model.errors import SessionLostError, TemplateError, UnreachableError
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import NumberRange, Report
 from checkrunner.model.results import CaptureState, Execution, HostState, Verdict, VerdictState
@@ -50,7 +50,9 @@ verdicts = st.builds(
     Verdict,
     state=st.sampled_from(VerdictState),
     reasons=st.lists(
-        st.builds(reason, st.sampled_from(["rc is 1", "not run: x", "db1 failed 7"]), st.sampled_from(["rc", "execution"])),
+        st.builds(
+            reason, st.sampled_from(["rc is 1", "not run: x", "db1 failed 7"]), st.sampled_from(["rc", "execution"])
+        ),
         max_size=2,
     ).map(tuple),
     noted=st.booleans(),
@@ -147,9 +149,7 @@ def test_texts_that_differ_in_names_times_and_numbers_fold_and_say_so() -> None:
     ],
 )
 def test_different_faults_stay_apart(one: dict[str, Any], two: dict[str, Any]) -> None:
-    outcomes = [
-        host(name, finished(name, DISK, CRIT, reason(), **fields)) for name, fields in (("a", one), ("b", two))
-    ]
+    outcomes = [host(name, finished(name, DISK, CRIT, reason(), **fields)) for name, fields in (("a", one), ("b", two))]
 
     assert len(build(*outcomes).findings) == 2
 
@@ -164,6 +164,32 @@ def test_numbers_of_reasons_become_a_range_with_its_hosts() -> None:
 
     assert finding.reasons[0].actual == "9.5 to 31 (median 12; lowest on a, highest on b)"
     assert finding.reasons[0].message == "load is 9.5 to 31, limit 8"
+
+
+def test_ranges_are_found_inside_words_and_in_several_places() -> None:
+    def loaded(name: str, free: str, rest: str) -> HostOutcome:
+        seen = f"free_pct = {free}, disk = '{rest}'"
+        return host(name, finished(name, LOAD, CRIT, reason(f"crit_if: free_pct < 5 ({seen})", "crit_if", "no", seen)))
+
+    one, other = build(loaded("a", "3", "sda1"), loaded("b", "1.5", "sda1"), loaded("c", "3", "sdb1")).findings
+
+    assert one.reasons[0].message == "crit_if: free_pct < 5 (free_pct = 1.5 to 3, disk = 'sda1')"
+    assert one.reasons[0].actual.endswith("'sda1' (median 2.25; lowest on b, highest on a)")
+    assert other.reasons[0].actual == "free_pct = 3, disk = 'sdb1'"
+    two_numbers = [
+        host(name, finished(name, LOAD, CRIT, reason("odd", "x", "", f"{at:,} of {at * 10}")))
+        for at, name in ((1, "a"), (2000, "b"))
+    ]
+    assert build(*two_numbers).findings[0].reasons[0].actual == "1 to 2,000 of 10 to 20000"
+
+
+def test_texts_that_cannot_be_rendered_stand_as_written() -> None:
+    def fail(_outcome: CheckOutcome) -> tuple[str, str]:
+        raise TemplateError("'x' is undefined")
+
+    what = planned("disk", why=Template(text="w {{ x }}"))
+
+    assert build(host("a", finished("a", what, CRIT, reason())), texts=fail).findings[0].why == "w {{ x }}"
 
 
 def test_findings_are_ranked_by_verdict_then_spread_then_order() -> None:
@@ -212,8 +238,8 @@ def test_unreachable_hosts_fold_by_reason_and_make_no_findings() -> None:
 
     assert report.findings == ()
     assert [(entry.hosts, entry.reason, entry.hint) for entry in report.incomplete] == [
-        ("web[01-02]", "<host>: connecting to <host> port 22: refused", "Try ssh <host>."),
-        ("web03", "web03: no such name", "Try ssh web03."),
+        ("web[01-02]", "connecting to <host> port 22: refused", "Try ssh <host>."),
+        ("web03", "no such name", "Try ssh web03."),
     ]
     assert report.totals.verdict == {OK: 2, UNKNOWN: 6}
     assert (report.totals.not_run, report.totals.done) == (6, 2)
@@ -225,7 +251,9 @@ def test_a_host_lost_in_the_middle_keeps_what_was_finished() -> None:
     running = replace(finished("web01", LOAD, UNKNOWN, seq=0, execution=Execution.LOST, rc=None), error=error)
     rest = stopped("web01", planned("mem"), "the link ended", error)
 
-    report = build(host("web01", finished("web01", DISK, CRIT, reason()), running, rest, state=HostState.LOST, error=error))
+    report = build(
+        host("web01", finished("web01", DISK, CRIT, reason()), running, rest, state=HostState.LOST, error=error)
+    )
 
     assert [finding.check for finding in report.findings] == ["disk"]
     assert report.incomplete[0].reason == "the link ended (2 checks were not finished)"
@@ -338,7 +366,9 @@ def test_building_a_large_run_takes_little_time() -> None:
     for at in range(10_000):
         name = f"node{at:05d}"
         made = [
-            finished(name, what, CRIT, reason(), slices=[shown(name, what.key, f"{name} sd{rng.choice('abc')} {at}")], rc=1)
+            finished(
+                name, what, CRIT, reason(), slices=[shown(name, what.key, f"{name} sd{rng.choice('abc')} {at}")], rc=1
+            )
             if rng.random() < 0.1
             else finished(name, what)
             for what in checks

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from outcome_factory import check, output, result
+
+from checkrunner.findings.redact import NullRedactor, PatternRedactor
+from checkrunner.findings.slices import MOST_BYTES, MOST_LINES, early_queries, queries, show
+from checkrunner.model.plan import Command, PlannedCheck, Step
+from checkrunner.model.playbook import Check, Expectation, SliceRule, SliceWhen
+from checkrunner.model.results import (
+    Execution,
+    Probe,
+    ProbeKind,
+    ProbeResult,
+    RawLine,
+    RawSlice,
+    Result,
+    SliceMode,
+    SliceQuery,
+    Stream,
+    Verdict,
+    VerdictState,
+    is_evidence_id,
+)
+from checkrunner.model.sources import Secret, Template
+
+CRIT = Verdict(state=VerdictState.CRIT)
+TAIL = SliceQuery(mode=SliceMode.TAIL, max_lines=10)
+STDERR = SliceQuery(mode=SliceMode.TAIL, stream=Stream.STDERR, max_lines=5)
+
+
+def render(template: Template) -> str:
+    return template.text.replace("{{ x }}", "42")
+
+
+def step_of(made: Check, **fields: Any) -> Step:
+    fields.setdefault("command", Command(shell="true"))
+    return Step(planned=PlannedCheck(key=made.id, play="p", check=made), **fields)
+
+
+def ask(made: Check, outcome: Result, verdict: Verdict = CRIT, **fields: Any) -> tuple[SliceQuery, ...]:
+    return queries(made, step_of(made, **fields), outcome, verdict, render)
+
+
+def test_declared_slices_are_rendered_and_bounded() -> None:
+    rules = (
+        SliceRule(mode=SliceMode.HEAD, max_lines=3),
+        SliceRule(mode=SliceMode.MATCH, pattern=Template(text="error {{ x }}"), context=2, stream=Stream.STDERR),
+        SliceRule(mode=SliceMode.LINES, first=4, last=9, max_lines=10**9, max_bytes=10**12),
+        SliceRule(mode=SliceMode.TAIL, when=SliceWhen.ALWAYS),
+    )
+    made = check(slices=rules)
+
+    asked = ask(made, result(stdout=output(), stderr=output()))
+
+    assert asked == (
+        SliceQuery(mode=SliceMode.HEAD, max_lines=3),
+        SliceQuery(mode=SliceMode.MATCH, stream=Stream.STDERR, pattern="error 42", before=2, after=2),
+        SliceQuery(mode=SliceMode.LINES, first=4, last=9, max_lines=MOST_LINES, max_bytes=MOST_BYTES),
+    )
+    assert early_queries(made, render) == (SliceQuery(mode=SliceMode.TAIL),)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "asked"),
+    [
+        (Verdict(state=VerdictState.OK), 0),
+        (Verdict(state=VerdictState.OK, noted=True), 1),
+        (Verdict(state=VerdictState.WARN), 1),
+        (Verdict(state=VerdictState.UNKNOWN), 1),
+        (Verdict(state=VerdictState.SKIPPED), 0),
+    ],
+)
+def test_declared_slices_are_for_trouble(verdict: Verdict, asked: int) -> None:
+    made = check(slices=(SliceRule(mode=SliceMode.HEAD),))
+
+    assert len(ask(made, result(stdout=output()), verdict)) == asked
+
+
+def test_a_failed_check_without_slices_gets_the_ends_of_both_streams() -> None:
+    assert ask(check(), result(stdout=output(), stderr=output())) == (STDERR, TAIL)
+    assert ask(check(), result(stdout=output())) == (TAIL,)
+    assert ask(check(), result(stderr=output())) == (STDERR,)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "verdict"),
+    [
+        (result(), CRIT),
+        (result(execution=Execution.NOT_RUN, stdout=output()), CRIT),
+        (result(stdout=output()), Verdict(state=VerdictState.OK)),
+        (result(stdout=output()), Verdict(state=VerdictState.OK, noted=True)),
+        (result(stdout=output(lines=2, captured_bytes=0)), CRIT),
+    ],
+)
+def test_nothing_is_asked_where_there_is_nothing(outcome: Result, verdict: Verdict) -> None:
+    assert ask(check(), outcome, verdict) == ()
+
+
+def test_nothing_is_asked_twice() -> None:
+    rule = SliceRule(mode=SliceMode.HEAD)
+    made = check(slices=(rule, rule, SliceRule(mode=SliceMode.HEAD, when=SliceWhen.ALWAYS)))
+    early = early_queries(made, render)
+
+    assert len(ask(made, result(stdout=output()))) == 1
+    assert ask(made, result(stdout=output()), early=early) == ()
+
+
+@pytest.mark.parametrize(
+    ("op", "count", "decides"), [("not_matches", 3, True), ("not_matches", 0, False), ("matches", 3, False)]
+)
+def test_lines_that_must_not_be_there_are_shown(op: str, count: int, decides: bool) -> None:
+    made = check(expect=(Expectation(subject="stdout", op=op, value=Template(text="err{{ x }}")),))
+    probe = Probe(name="p0", kind=ProbeKind.MATCHES, stream=Stream.STDOUT, text="err42")
+    outcome = result(stdout=output(), probes={"p0": ProbeResult(name="p0", count=count, first_line=1)})
+
+    asked = ask(made, outcome, probes=(probe,))
+
+    match = SliceQuery(mode=SliceMode.MATCH, pattern="err42", max_lines=10)
+    assert asked == ((match,) if decides else (TAIL,))
+
+
+def raw(*lines: bytes, mode: SliceMode = SliceMode.TAIL, **fields: Any) -> RawSlice:
+    first = 0 if mode is SliceMode.BYTES else 12
+    query = SliceQuery(mode=mode, **fields)
+    numbered = tuple(RawLine(number=first + at, data=data) for at, data in enumerate(lines))
+    return RawSlice(query=query, lines=numbered, total_lines=99, more_lines=4)
+
+
+def test_show_makes_a_slice_with_evidence() -> None:
+    piece = show("web01", "disk", step_of(check()), raw(b"\x1b[31m97%\x1b[0m", b"password=x"), PatternRedactor())
+
+    assert piece.evidence == "web01/disk/stdout:12-13"
+    assert piece.text == "97%\npassword=[redacted]"
+    assert (piece.total_lines, piece.more_lines, piece.why) == (99, 4, "last 20 lines of stdout")
+
+
+def test_secrets_of_the_environment_are_masked_whatever_the_redactor() -> None:
+    command = Command(shell="true", env={"TOKEN": Secret("s3cr3t-value"), "PLAIN": "97"})
+    query = raw(b"got s3cr3t-value 97", mode=SliceMode.MATCH, pattern="s3cr3t-value")
+
+    piece = show("h", "c", step_of(check(), command=command), query, NullRedactor())
+
+    assert piece.text == "got [redacted] 97"
+    assert piece.why == "lines of stdout that match '[redacted]'"
+
+
+def test_a_private_key_is_masked_over_the_lines_of_a_slice() -> None:
+    body = b"MIIEpAIBAAKCAQEA1c7+9z5Pad7OejecsQ0buVyb2IWXcQzS4NnXQ2gB4S0zB7x"
+
+    piece = show("h", "c", step_of(check()), raw(b"-----BEGIN PRIVATE KEY-----", body, body), PatternRedactor())
+
+    assert [line.text for line in piece.lines] == ["-----BEGIN PRIVATE KEY-----", "[redacted]", "[redacted]"]
+
+
+def test_a_redactor_that_loses_lines_is_used_line_by_line() -> None:
+    class Joining:
+        def redact(self, text: str) -> str:
+            return text.replace("\n", "")
+
+    assert show("h", "c", step_of(check()), raw(b"a", b"b"), Joining()).text == "a\nb"
+
+
+def test_bytes_have_no_line_numbers_and_no_evidence() -> None:
+    piece = show("h", "c", step_of(check()), raw(b"a\nb", mode=SliceMode.BYTES, last=3), PatternRedactor())
+
+    assert [(line.number, line.text) for line in piece.lines] == [(0, "a"), (0, "b")]
+    assert piece.evidence == ""
+
+
+def test_an_empty_answer_is_an_empty_slice() -> None:
+    piece = show("h", "c", step_of(check()), raw(), PatternRedactor())
+
+    assert (piece.lines, piece.evidence) == ((), "")
+
+
+@pytest.mark.parametrize("name", ["web01", "a/b", "ü x", "fe80::1"])
+def test_evidence_ids_have_their_form_for_any_host(name: str) -> None:
+    assert is_evidence_id(show(name, "disk", step_of(check()), raw(b"x"), PatternRedactor()).evidence)

@@ -1,0 +1,114 @@
+"""Reports for tests: random ones, and one that shows everything."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from hypothesis import strategies as st
+
+from checkrunner.model.report import Budget, Finding, Incomplete, NumberRange, Omission, Report, RunInfo, Totals
+from checkrunner.model.results import (
+    CaptureState,
+    Execution,
+    HostState,
+    Reason,
+    Severity,
+    Slice,
+    SliceLine,
+    SliceMode,
+    SliceQuery,
+    Stream,
+    VerdictState,
+)
+
+__all__ = ["reports"]
+
+texts = st.text(st.characters(codec=None), max_size=20)
+counts = st.integers(0, 10**7)
+numbers = st.one_of(counts, st.floats())
+moments = st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - bounds are naive by contract
+names = st.lists(texts, min_size=1, max_size=3).map(tuple)
+
+infos = st.builds(
+    RunInfo,
+    id=texts,
+    version=texts,
+    playbook=texts,
+    playbook_digest=texts,
+    inventory=st.lists(texts, max_size=2).map(tuple),
+    limit=st.one_of(st.none(), texts),
+    started_at=moments,
+    elapsed_s=st.floats(0, 1e6),
+    ended=st.sampled_from(["normal", "deadline", "interrupted", "error"]),
+    complete=st.booleans(),
+    exit_code=st.sampled_from([0, 1, 2, 3, 70, 130]),
+    error=texts,
+)
+totals = st.builds(
+    Totals,
+    hosts=counts,
+    planned=counts,
+    done=counts,
+    skipped=counts,
+    not_run=counts,
+    verdict=st.dictionaries(st.sampled_from(VerdictState), counts),
+    execution=st.dictionaries(st.sampled_from(Execution), counts),
+    host=st.dictionaries(st.sampled_from(HostState), counts),
+    capture=st.dictionaries(st.sampled_from(CaptureState), counts),
+)
+lines = st.builds(SliceLine, number=counts, text=texts, cut_bytes=st.integers(0, 99))
+slices = st.builds(
+    Slice,
+    stream=st.sampled_from(Stream),
+    query=st.just(SliceQuery(mode=SliceMode.TAIL)),
+    lines=st.lists(lines, max_size=3).map(tuple),
+    total_lines=counts,
+    more_lines=counts,
+    why=texts,
+    evidence=texts,
+)
+ranges = st.builds(NumberRange, minimum=numbers, median=numbers, maximum=numbers, max_host=texts)
+findings = st.builds(
+    Finding,
+    id=texts,
+    check=texts,
+    name=texts,
+    play=texts,
+    severity=st.sampled_from(Severity),
+    verdict=st.sampled_from(VerdictState),
+    execution=st.sampled_from(Execution),
+    hosts=texts,
+    names=names,
+    reasons=st.lists(st.builds(Reason, subject=texts, expected=texts, actual=texts, message=texts), max_size=2).map(
+        tuple
+    ),
+    result=st.dictionaries(
+        st.sampled_from(["rc", "signal", "elapsed_s", "stdout_lines", "state"]),
+        st.one_of(numbers, texts, ranges, st.none(), st.booleans()),
+        max_size=3,
+    ),
+    slices=st.lists(slices, max_size=2).map(tuple),
+    notes=st.lists(texts, max_size=2).map(tuple),
+    why=texts,
+    fix=texts,
+)
+incompletes = st.builds(
+    Incomplete,
+    hosts=texts,
+    names=names,
+    state=st.sampled_from(HostState),
+    phase=texts,
+    reason=texts,
+    hint=texts,
+)
+omissions = st.builds(Omission, what=texts, count=counts, why=texts, where=texts, tokens=counts)
+reports = st.builds(
+    Report,
+    run=infos,
+    totals=totals,
+    findings=st.lists(findings, max_size=3).map(tuple),
+    incomplete=st.lists(incompletes, max_size=2).map(tuple),
+    warnings=st.lists(texts, max_size=2).map(tuple),
+    omissions=st.lists(omissions, max_size=2).map(tuple),
+    budget=st.builds(Budget, limit=st.one_of(st.none(), counts), used=counts, counter=texts),
+)

@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from typing import Any
+
+import pytest
+
+from checkrunner.model.errors import UnreachableError
+from checkrunner.model.inventory import Host
+from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck
+from checkrunner.model.playbook import Check
+from checkrunner.model.results import Execution, HostState, Result, Verdict, VerdictState
+from checkrunner.model.seams import Observer
+from checkrunner.model.sources import Template
+from checkrunner.render.progress import SilentProgress, line_progress, live_progress
+from checkrunner.render.watch import Running, Watch
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def planned(key: str, session: str = "main") -> PlannedCheck:
+    return PlannedCheck(key=key, play="p", check=Check(id=key, name=key, run=Template(text="true"), session=session))
+
+
+def done(name: str, what: PlannedCheck, state: VerdictState = VerdictState.OK) -> CheckOutcome:
+    result = Result(seq=1, session="main", execution=Execution.DONE, rc=0, elapsed_s=0.5)
+    return CheckOutcome(host=name, planned=what, verdict=Verdict(state=state), result=result)
+
+
+def ended(name: str, *checks: CheckOutcome, state: HostState = HostState.REACHED, message: str = "") -> HostOutcome:
+    error = UnreachableError(message) if message else None
+    return HostOutcome(host=Host(name=name, address=name), state=state, checks=checks, error=error)
+
+
+def test_of_commands_sent_together_only_the_first_of_a_session_runs() -> None:
+    watch = Watch()
+    one, two, other = planned("one"), planned("two"), planned("other", "side")
+    watch.run_started(1, 3, 0.0)
+    watch.host_connecting("a", 1.0)
+    assert (watch.connecting, watch.oldest(5)) == (1, [Running("a", "", 1.0)])
+    watch.host_connected("a")
+    assert (watch.connecting, watch.connected) == (0, 1)
+    for what in (one, two, other):
+        watch.check_started("a", what, 2.0)
+    assert watch.oldest(5) == [Running("a", "one", 2.0), Running("a", "other", 2.0)]
+
+    watch.check_finished(done("a", one, VerdictState.CRIT), 7.0)
+
+    assert watch.oldest(5) == [Running("a", "other", 2.0), Running("a", "two", 7.0)]
+    assert (watch.findings, watch.checks_done) == (1, 1)
+    watch.check_finished(done("a", two), 8.0)
+    watch.check_finished(done("a", other, VerdictState.UNKNOWN), 9.0)
+    watch.host_finished(ended("a", state=HostState.LOST, message="gone"))
+    assert (watch.under_way, watch.connected, watch.findings, watch.troubles) == (0, 0, 2, {HostState.LOST: 1})
+
+
+def test_an_answer_out_of_order_leaves_the_running_one() -> None:
+    watch = Watch()
+    one, two = planned("one"), planned("two")
+    watch.check_started("a", one, 1.0)
+    watch.check_started("a", two, 1.0)
+
+    watch.check_finished(done("a", two), 2.0)
+    watch.check_finished(done("a", planned("never sent")), 2.0)
+
+    assert watch.oldest(5) == [Running("a", "one", 1.0)]
+
+
+def test_lines_for_a_few_hosts() -> None:
+    out, clock = io.StringIO(), Clock()
+    with line_progress(out, clock=clock, every_s=10) as progress:
+        progress.run_started(2, 2)
+        progress.host_connecting("a")
+        progress.host_connected("a", "python 3")
+        disk = planned("disk")
+        progress.check_started("a", disk)
+        clock.now += 9
+        progress.tick()
+        clock.now += 3
+        progress.tick()
+        progress.tick()
+        progress.check_finished(done("a", disk, VerdictState.WARN))
+        progress.host_finished(ended("a", done("a", disk, VerdictState.WARN)))
+        progress.host_connecting("b\x1b[31m")
+        progress.host_finished(ended("b\x1b[31m", state=HostState.UNREACHABLE, message="refused"))
+        progress.run_finished()
+
+    assert out.getvalue().splitlines() == [
+        "checking 2 hosts, 2 checks",
+        "0/2 hosts, 0/2 checks, 0 findings, running: disk on a for 12 s",
+        "a: 1 warn",
+        "b<U+001B>[31m: unreachable: refused",
+        "finished 1 of 2 checks in 12 s",
+    ]
+
+
+def test_lines_for_many_hosts_are_only_about_trouble_and_not_endless() -> None:
+    out, clock = io.StringIO(), Clock()
+    progress = line_progress(out, clock=clock)
+    progress.run_started(1000, 0)
+    for at in range(500):
+        progress.host_finished(ended(f"ok{at}"))
+        progress.host_finished(ended(f"bad{at}", state=HostState.UNREACHABLE, message="refused"))
+
+    lines = out.getvalue().splitlines()
+    assert len(lines) == 102
+    assert lines[1] == "bad0: unreachable: refused"
+    assert lines[-1] == "more hosts are in trouble: from here on they are only counted"
+
+
+def test_a_line_per_check_on_demand() -> None:
+    out = io.StringIO()
+    progress = line_progress(out, clock=Clock(), each_check=True)
+    progress.check_finished(done("a", planned("disk"), VerdictState.CRIT))
+
+    assert out.getvalue() == "a: disk: crit in 0.5 s\n"
+
+
+def test_a_broken_stderr_only_ends_the_progress() -> None:
+    out = io.StringIO()
+    out.close()
+    progress = line_progress(out, clock=Clock())
+    progress.run_started(1, 1)
+    progress.run_finished()
+
+
+def test_silence() -> None:
+    progress: Observer = SilentProgress()
+    progress.run_started(1, 1)
+    progress.run_finished()
+
+
+def test_the_live_view_names_what_runs_where_and_escapes_it() -> None:
+    from rich.console import Console
+
+    clock = Clock()
+    progress = live_progress(io.StringIO(), clock=clock, longest=2)
+    watch = progress._watch
+    watch.run_started(3, 9, clock())
+    for at, name in enumerate(["[bold]a[/bold]", "b\x1b]0;x\x07", "c"]):
+        watch.host_connecting(name, clock())
+        watch.host_connected(name)
+        watch.check_started(name, planned(f"check{at}"), clock() + at)
+    watch.check_finished(done("c", planned("x"), VerdictState.CRIT), clock())
+    clock.now += 75
+    console = Console(file=io.StringIO(), width=100, markup=False, highlight=False)
+
+    console.print(progress.view())
+
+    text = console.file.getvalue()  # type: ignore[attr-defined]  # the StringIO from above
+    assert "check0 on [bold]a[/bold] for 1 min 15 s" in text
+    assert "check1 on b<U+001B>]0;x<U+0007> for 1 min 14 s" in text
+    assert "and 1 more" in text
+    assert "0 connecting, 3 connected   1 finding so far  1 crit" in text
+    assert "1/9 checks" in text
+
+
+@pytest.mark.parametrize("kind", ["live", "line"])
+def test_events_are_cheap_with_ten_thousand_hosts(kind: str) -> None:
+    out = io.StringIO()
+    progress: Any = live_progress(out) if kind == "live" else line_progress(out)
+    checks = [planned(f"c{at}") for at in range(4)]
+    hosts = [f"host{at}" for at in range(10_000)]
+    outcomes = [[done(name, what) for what in checks] for name in hosts]
+    finals = [ended(name) for name in hosts]
+    progress.run_started(10_000, 40_000)
+    start = time.process_time()
+    for name in hosts:
+        progress.host_connecting(name)
+        progress.host_connected(name, "")
+        for what in checks:
+            progress.check_started(name, what)
+    for made, final in zip(outcomes, finals, strict=True):
+        for outcome in made:
+            progress.check_finished(outcome)
+        progress.host_finished(final)
+    spent = time.process_time() - start
+    progress.close()
+
+    assert spent / (11 * 10_000) < 100e-6  # twenty microseconds are the aim; a busy machine gets five times as many
+
+
+LIVE = """
+import signal, sys, time
+from checkrunner.render.progress import live_progress
+with live_progress(sys.stderr) as progress:
+    progress.run_started(1, 1)
+    progress.host_connecting("web01")
+    print("ready", flush=True)
+    {end}
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "code"), [("time.sleep(60)", -signal.SIGINT), ("progress.run_finished()", 0), ("raise SystemExit(5)", 5)]
+)
+def test_the_live_view_leaves_the_terminal_clean(end: str, code: int) -> None:
+    ours, theirs = pty.openpty()
+    script = LIVE.format(end=end)
+    env = {"PATH": "/usr/bin:/bin", "TERM": "xterm", "COLUMNS": "100"}
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, stderr=theirs, env=env, cwd=os.getcwd()
+    ) as process:
+        os.close(theirs)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        seen = b""
+        while end.startswith("time") and b"connecting to web01" not in seen:
+            seen += os.read(ours, 65536)
+        if end.startswith("time"):
+            process.send_signal(signal.SIGINT)
+        seen += _rest(ours)
+        assert process.wait(20) == code
+    os.close(ours)
+
+    assert b"connecting to web01" in seen
+    before_traceback = seen.split(b"Traceback")[0]
+    assert before_traceback.count(b"\x1b[?25l") == before_traceback.count(b"\x1b[?25h") == 1
+    tail = before_traceback[before_traceback.rindex(b"\x1b[?25h") :]
+    cleared = before_traceback.count(b"\x1b[2K")
+    assert cleared >= 2
+    assert re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]|[\r\n]", b"", tail) == b""
+
+
+def _rest(descriptor: int) -> bytes:
+    """Everything until the other side has closed the terminal."""
+    out = b""
+    while True:
+        try:
+            data = os.read(descriptor, 65536)
+        except OSError:
+            return out
+        if not data:
+            return out
+        out += data
