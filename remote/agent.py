@@ -1,0 +1,2545 @@
+"""The agent: the remote half of checkrunner, one file, standard library only, Python 3.6 and later.
+
+It is executed from memory with its standard input and output as the byte stream of docs/protocol.md, keeps named bash
+sessions, copies what commands write into captures, and answers questions about them. `WRAPPER`, the text of wrapper.sh,
+and `DIGEST`, the name of this source, are globals that the loader sets.
+
+Starting is most of what a host pays, so only what is needed at once is imported, and JSON is written by hand.
+
+    Agent      the event loop: requests in, answers out, timers, the end
+    Session    one bash: its pipes, its pseudo-terminal, the command that runs, how it is lost and replaced
+    Run        one command and what is known of it
+    Capture    one output of one command: counted and indexed while it is copied
+    scans      generators that read captures in small steps (probes, slices), so that no question stops the loop
+"""
+
+import _signal as signal  # the `signal` module makes enums of these numbers, which costs more than all the rest
+import errno
+import fcntl
+import os
+import select
+import sys
+import termios
+import time
+from _codecs import utf_8_decode
+
+VERSION = 1
+CHUNK = 65536  # what a pipe holds: one read takes all of it
+HEADER_MAX = 65536
+SECTIONS_MAX = 32 << 20
+STATE_MAX = 4 << 20  # of a session's variables and functions; a larger state is not kept
+INLINE_MAX = 2048  # a longer command goes over a pipe of its own: bash reads its script byte by byte
+SMALL = 4096  # an output up to this stays in memory
+MEMORY_CAP = 256 << 10  # of a stream, where no directory can hold captures
+MEMORY_HOST = 4 << 20
+INDEX_STEP = 128 << 10  # bytes between two entries of a line index
+FAST_DIGEST = 1 << 20  # from here on OpenSSL is worth its import
+LINE_MAX = 1 << 20  # of a line, the bytes that a pattern is looked for in
+LATE_MAX = 64  # outputs that background processes still hold and that are read to nowhere
+TAIL_MAX = 4096  # of what was written to the terminal
+BOOT_S = 10.0  # for bash to start, and for lines of ours to come back
+SCAN_S = 0.5  # between two looks at the processes of a command that lasts
+REGEX_S = 10.0  # for one step of a pattern over at most CHUNK bytes and one line
+END_S = 3.0  # for everything to end
+MARKER = b"CHECKRUNNER_AGENT"
+
+FIELDS = (
+    "tag version pwd oldpwd flags exit_trap options shopts variables functions function_flags aliases traps umask "
+    "dirs positional end"
+).split()
+
+HELLO_KEYS = {"v", "nonce", "host_bytes", "max_sessions"}
+RUN_KEYS = {"session", "timeout_ms", "cap"}
+RUN_SECTIONS = {"command", "cwd", "requires"}
+SLICE_KEYS = set("of stream mode first last before after max_lines max_bytes line_bytes".split())
+SLICE_MODES = ("head", "tail", "lines", "bytes", "match")
+
+STATES = {
+    "R": "running",
+    "S": "sleeping",
+    "D": "waiting for the kernel (D)",
+    "T": "stopped",
+    "t": "traced",
+    "Z": "dead, not collected",
+    "X": "dead",
+    "I": "idle",
+}
+
+
+class Refused(Exception):
+    """A request that cannot be served; `kind` and the message go to the client."""
+
+    def __init__(self, kind, message):
+        Exception.__init__(self, message)
+        self.kind = kind
+
+
+class Broken(Exception):
+    """The stream of requests cannot be understood any further."""
+
+    def __init__(self, kind, message):
+        Exception.__init__(self, message)
+        self.kind = kind
+
+
+class Gone(Exception):
+    """The client is not there any more."""
+
+
+class TooSlow(Exception):
+    """A pattern takes too long."""
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+ESCAPES = {i: "\\u%04x" % i for i in list(range(32)) + [0x7F] + list(range(0x80, 0xA0)) + [0x2028, 0x2029]}
+ESCAPES.update({i: "\ufffd" for i in range(0xD800, 0xE000)})
+ESCAPES.update({ord('"'): '\\"', ord("\\"): "\\\\", ord("\n"): "\\n", ord("\t"): "\\t", ord("\r"): "\\r"})
+
+
+def json(value):
+    """JSON text of str, int, float, bool, None, list, tuple and dict."""
+    if isinstance(value, str):
+        return '"' + value.translate(ESCAPES) + '"'
+    if value is None:
+        return "null"
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return "%.6f" % value
+    if isinstance(value, dict):
+        return "{" + ",".join([json(k) + ":" + json(v) for k, v in value.items()]) + "}"
+    return "[" + ",".join([json(v) for v in value]) + "]"
+
+
+def text(data):
+    return data.decode("utf-8", "replace")
+
+
+def quote(data):
+    """`data` as one word of bash."""
+    return b"'" + data.replace(b"'", b"'\\''") + b"'"
+
+
+def path_word(data):
+    """A path as one word of bash; a tilde at its start is the home directory."""
+    if data == b"~" or data.startswith(b"~/"):
+        return b'"${HOME-}"' + quote(data[1:])
+    return quote(data)
+
+
+def parts_of(wrapper):
+    """The parts of wrapper.sh by name, without comments."""
+    parts, lines = {}, []
+    for line in wrapper.split(b"\n"):
+        if line.startswith(b"#:"):
+            lines = parts.setdefault(line[2:].strip().decode(), [])
+        elif line and not line.startswith(b"#"):
+            lines.append(line)
+    return {name: b"\n".join(lines) + b"\n" for name, lines in parts.items()}
+
+
+def fill(part, **words):
+    """A part of the wrapper with its @WORDS@ put in; a value is never searched for further words."""
+    out = []
+    pieces = part.split(b"@")
+    for i, piece in enumerate(pieces):
+        if i % 2:
+            out.append(words[piece.decode()])
+        else:
+            out.append(piece)
+    return b"".join(out)
+
+
+# --- the kernel's view -----------------------------------------------------------------------------------------------
+
+
+def slurp(path, size=65536):
+    """The first `size` bytes of a file; b"" where it cannot be read."""
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except OSError:
+        return b""
+    try:
+        return os.read(fd, size)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+class Process(object):
+    """A line of /proc/PID/stat."""
+
+    __slots__ = ("pid", "comm", "state", "ppid", "pgrp", "sid", "ticks", "start")
+
+    def __init__(self, pid, data):
+        # The name is in parentheses and may hold spaces and parentheses itself: the last one closes it.
+        left, right = data.index(b"("), data.rindex(b")")
+        rest = data[right + 2 :].split()
+        self.pid = pid
+        self.comm = text(data[left + 1 : right])
+        self.state = rest[0].decode()
+        self.ppid = int(rest[1])
+        self.pgrp = int(rest[2])
+        self.sid = int(rest[3])
+        self.ticks = sum([int(t) for t in rest[11:15]])
+        self.start = int(rest[19])
+
+
+def process(pid):
+    """The process, or None."""
+    data = slurp("/proc/%d/stat" % pid)
+    try:
+        return Process(pid, data)
+    except (ValueError, IndexError):
+        return None
+
+
+def processes():
+    """All processes that can be seen, by pid."""
+    found = {}
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return found
+    for name in names:
+        if name.isdigit():
+            one = process(int(name))
+            if one is not None:
+                found[one.pid] = one
+    return found
+
+
+def kill(pid, number):
+    try:
+        os.kill(pid, number)
+    except OSError:
+        pass
+
+
+def blocked_read(pid):
+    """The target of the descriptor that the process sleeps in a system call on; "" when that cannot be seen."""
+    words = slurp("/proc/%d/syscall" % pid).split()
+    if len(words) < 2:
+        return ""
+    try:
+        return os.readlink("/proc/%d/fd/%d" % (pid, int(words[1], 16)))
+    except (OSError, ValueError, OverflowError):
+        return ""
+
+
+def describe(one):
+    """What a process is doing, for people: name, pid, state, and where it waits."""
+    out = "%s (pid %d): %s" % (one.comm, one.pid, STATES.get(one.state, one.state))
+    wchan = slurp("/proc/%d/wchan" % one.pid).decode("ascii", "replace")
+    if wchan not in ("", "0"):
+        out += ", wchan " + wchan
+    if one.state == "D":
+        target = blocked_read(one.pid)
+        if target:
+            out += ", " + target
+    return out
+
+
+def unread(fd):
+    """How many bytes a pipe holds."""
+    if fd < 0:
+        return 0
+    try:
+        return int.from_bytes(fcntl.ioctl(fd, termios.FIONREAD, b"\0\0\0\0"), sys.byteorder)
+    except OSError:
+        return 0
+
+
+class PidCounter(object):
+    """The kernel's last pid, for a cheap answer to "which processes are new?".
+
+    The last word of /proc/loadavg is the last pid given out in this pid namespace. Between two reads around a command
+    only a handful of pids were given out, so looking at these costs less than looking at all of /proc.
+    """
+
+    def __init__(self):
+        try:
+            self.fd = os.open("/proc/loadavg", os.O_RDONLY)
+        except OSError:
+            self.fd = -1
+
+    def last(self):
+        """The last pid, 0 when unknown."""
+        if self.fd < 0:
+            return 0
+        try:
+            return int(os.pread(self.fd, 128, 0).split()[-1])
+        except (OSError, ValueError, IndexError):
+            return 0
+
+    @staticmethod
+    def since(before, now):
+        """Processes that live and whose pid was given out between the two."""
+        if before and before <= now <= before + 1000:
+            found = {}
+            for pid in range(before + 1, now + 1):
+                one = process(pid)
+                if one is not None:
+                    found[pid] = one
+            return found
+        # The counter wrapped round, or so many were started that one look at everything is cheaper.
+        return {p: one for p, one in processes().items() if now < before or before < p <= now}
+
+
+# --- captures --------------------------------------------------------------------------------------------------------
+
+
+def new_sha256():
+    """A SHA-256 from the interpreter itself: `hashlib` loads OpenSSL, which takes longer than most commands."""
+    for name in ("_sha2", "_sha256"):
+        try:
+            return __import__(name).sha256()
+        except ImportError:
+            pass
+    import hashlib
+
+    return hashlib.sha256()
+
+
+class Store(object):
+    """Where captures lie, and how much room they may still take together."""
+
+    def __init__(self, directory, limit):
+        self.directory = directory  # None: memory only
+        self.left = limit
+
+    def limit(self, total):
+        self.left = total if self.directory is not None else min(total, MEMORY_HOST)
+
+
+class Capture(object):
+    """One output of one command. `feed` it in any chunking; what it knows afterwards does not depend on that."""
+
+    __slots__ = (
+        "store", "path", "cap", "fd", "small", "state", "bytes", "kept", "newlines", "kept_newlines", "longest",
+        "partial", "last", "binary", "invalid", "pending", "marks", "hash", "hashed", "digest", "full",
+    )  # fmt: skip
+
+    def __init__(self, store, path, cap):
+        self.store = store
+        self.path = path
+        self.cap = cap if store.directory is not None else min(cap, MEMORY_CAP)
+        self.fd = -1
+        self.small = bytearray()
+        self.state = "complete"
+        self.bytes = self.kept = 0
+        self.newlines = self.kept_newlines = 0
+        self.longest = self.partial = 0
+        self.last = 10
+        self.binary = False
+        self.invalid = 0
+        self.pending = b""
+        self.marks = ([0], [0])  # every INDEX_STEP bytes: newlines before, offset
+        self.hash = None
+        self.hashed = 0
+        self.digest = ""
+        self.full = ""  # "cap" or "host" once something was not kept for want of room
+
+    def feed(self, chunk):
+        """Count `chunk`, and keep what there is room for."""
+        room = min(self.cap - self.kept, self.store.left)
+        if self.state == "complete":
+            if len(chunk) <= room:
+                self._keep(chunk)
+            else:
+                self.full = "cap" if self.cap - self.kept <= self.store.left else "host"
+                if room > 0:
+                    self._keep(chunk[:room])
+                if self.state == "complete":
+                    self.state = "truncated"
+        self._count(chunk)
+
+    def _count(self, chunk):
+        self.bytes += len(chunk)
+        self.last = chunk[-1]
+        if not self.binary and b"\0" in chunk:
+            self.binary = True
+        data = self.pending + chunk if self.pending else chunk
+        decoded, used = utf_8_decode(data, "ignore", False)
+        if len(decoded) != used:  # not all ASCII: what "ignore" dropped is what was not UTF-8
+            self.invalid += used - len(decoded.encode("utf-8", "surrogatepass"))
+        self.pending = data[used:]
+        self._count_lines(chunk)
+
+    def _count_lines(self, chunk):
+        first = chunk.find(b"\n")
+        if first < 0:
+            self.partial += len(chunk)
+            return
+        last = chunk.rfind(b"\n")
+        self.newlines += chunk.count(b"\n")
+        longest = max(self.longest, self.partial + first)
+        if last - first - 1 > longest:
+            if longest < 256:
+                longest = max(longest, max([len(line) for line in chunk[first + 1 : last].split(b"\n")]))
+            else:  # leap: a newline within the next `longest` + 1 bytes means that no longer line starts here
+                at = first
+                while last - at - 1 > longest:
+                    leap = chunk.rfind(b"\n", at + 1, at + longest + 2)
+                    if leap < 0:
+                        leap = chunk.find(b"\n", at + 1)
+                        longest = leap - at - 1
+                    at = leap
+        self.longest = longest
+        self.partial = len(chunk) - last - 1
+
+    def _keep(self, chunk):
+        if self.fd < 0 and (self.store.directory is None or self.kept + len(chunk) <= SMALL):
+            self.small += chunk
+        elif not self._write(chunk):
+            return
+        self._mark(chunk)
+
+    def _mark(self, chunk):
+        if self.kept - self.marks[1][-1] >= INDEX_STEP:
+            self.marks[0].append(self.kept_newlines)
+            self.marks[1].append(self.kept)
+        self.kept += len(chunk)
+        self.store.left -= len(chunk)
+        self.kept_newlines += chunk.count(b"\n")
+
+    def _write(self, chunk):
+        try:
+            if self.fd < 0:
+                self.fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+                self.hash = new_sha256()
+                self._write_all(bytes(self.small))
+                self.small = None
+            self._write_all(chunk)
+        except OSError:
+            # A full disk costs the output, never the command: what is in the file so far stays readable.
+            self.state = "failed"
+            return False
+        return True
+
+    def _write_all(self, data):
+        if self.hashed <= FAST_DIGEST < self.hashed + len(data):
+            self._use_openssl()
+        start = os.lseek(self.fd, 0, os.SEEK_END)
+        done = 0
+        try:
+            while done < len(data):
+                done += os.write(self.fd, data[done:] if done else data)
+        except OSError:
+            os.ftruncate(self.fd, start)
+            raise
+        self.hash.update(data)
+        self.hashed += len(data)
+
+    def _use_openssl(self):
+        """Go on with a digest that is several times as fast; what was hashed so far is read once more."""
+        try:
+            import hashlib
+
+            fast = hashlib.sha256()
+        except (ImportError, AttributeError, ValueError):
+            return
+        at = 0
+        while at < self.hashed:
+            data = os.pread(self.fd, min(CHUNK, self.hashed - at), at)
+            if not data:
+                return
+            fast.update(data)
+            at += len(data)
+        self.hash = fast
+
+    def close(self):
+        """No more will come."""
+        if self.pending:
+            decoded = utf_8_decode(self.pending, "ignore", True)[0]
+            self.invalid += len(self.pending) - len(decoded.encode("utf-8", "surrogatepass"))
+            self.pending = b""
+        self.longest = max(self.longest, self.partial)
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+        if self.kept and not self.digest:
+            if self.small is not None:
+                self.hash = new_sha256()
+                self.hash.update(self.small)
+            self.digest = self.hash.hexdigest()
+        self.hash = None
+
+    @property
+    def lines(self):
+        return self.newlines + (1 if self.bytes and self.last != 10 else 0)
+
+    def kept_lines(self):
+        """Lines of what was kept: a last one without a newline counts."""
+        if not self.kept:
+            return 0
+        return self.kept_newlines + (0 if self.read(self.kept - 1, 1) == b"\n" else 1)
+
+    def read(self, offset, size):
+        """Up to `size` kept bytes; raises Refused when the file is not there any more."""
+        size = min(size, self.kept - offset)
+        if size <= 0:
+            return b""
+        if self.small is not None:
+            return bytes(self.small[offset : offset + size])
+        try:
+            if self.fd < 0:
+                self.fd = os.open(self.path, os.O_RDONLY)
+            return os.pread(self.fd, size, offset)
+        except OSError as error:
+            raise Refused("storage", "the captured output cannot be read: " + error.strerror)
+
+    def rest(self):
+        """Let go of the file after reading."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+    def describe(self):
+        out = {"lines": self.lines, "bytes": self.bytes}
+        if self.kept != self.bytes:
+            out["captured"] = self.kept
+        out["longest"] = self.longest
+        if self.last != 10:
+            out["nl"] = False
+        if self.binary:
+            out["binary"] = True
+        if self.invalid:
+            out["invalid"] = self.invalid
+        out["digest"] = self.digest
+        if self.state != "complete":
+            out["state"] = self.state
+        return out
+
+
+# --- scans: questions about captures ---------------------------------------------------------------------------------
+# A scan is a generator. It yields None whenever it has read about CHUNK bytes, and at last its answer in a tuple of one.
+
+
+def scan_lines(capture, first, keep):
+    """Yield None between chunks, and for each line from number `first` on: (number, its first `keep` bytes, length).
+
+    Lines come without their newline. Only the index entry before `first` and what follows is read.
+    """
+    numbers, offsets = capture.marks
+    low, high = 0, len(numbers)
+    while high - low > 1:  # the last entry that is surely not behind the start of the line
+        middle = (low + high) // 2
+        if numbers[middle] < first - 1:
+            low = middle
+        else:
+            high = middle
+    number, at = numbers[low] + 1, offsets[low]
+    head, length = b"", 0
+    while True:
+        chunk = capture.read(at, CHUNK)
+        if not chunk:
+            break
+        at += len(chunk)
+        start = 0
+        while True:
+            end = chunk.find(b"\n", start)
+            stop = end if end >= 0 else len(chunk)
+            if number >= first:
+                if len(head) < keep:
+                    head += chunk[start : min(stop, start + keep - len(head))]
+                length += stop - start
+            if end < 0:
+                break
+            if number >= first:
+                yield number, head, length
+            number += 1
+            head, length = b"", 0
+            start = end + 1
+        yield None
+    if length and number >= first:
+        yield number, head, length
+
+
+def scan_contains(capture, needle):
+    """Lines that hold `needle`, or, when it has newlines, places where it occurs."""
+    if not needle:
+        lines = capture.kept_lines()
+        yield ({"count": lines, "first": 1 if lines else 0},)
+        return
+    if "\ufffd" in text(needle):
+        for step in scan_decoded(capture, text(needle)):
+            yield step
+        return
+    per_line = b"\n" not in needle
+    count = found = counted = at = 0
+    number = 1  # of the line in which `data` starts
+    data = held = b""
+    while True:
+        chunk = capture.read(at, CHUNK)
+        at += len(chunk)
+        ended = not chunk
+        # A carriage return before a newline, or at the very end, belongs to the end of its line.
+        chunk = held + chunk
+        held = b""
+        if chunk.endswith(b"\r"):
+            chunk, held = chunk[:-1], b"\r"
+        data += chunk.replace(b"\r\n", b"\n") if b"\r" in chunk else chunk
+        position = seen = 0
+        while True:
+            hit = data.find(needle, position)
+            if hit < 0:
+                break
+            number += data.count(b"\n", seen, hit)
+            seen = hit
+            if not per_line or number != counted:
+                count += 1
+                counted = number
+                found = found or number
+            position = hit + len(needle)
+            if per_line:  # one hit a line is enough
+                position = data.find(b"\n", position) + 1 or len(data)
+        if ended:
+            break
+        # The last bytes may be the beginning of the needle; what was matched does not come again.
+        rest = max(len(data) - len(needle) + 1, position)
+        number += data.count(b"\n", seen, rest)
+        data = data[rest:]
+        yield None
+    yield ({"count": count, "first": found},)
+
+
+def scan_decoded(capture, needle):
+    """`contains` the slow way, for a text that holds the replacement character itself."""
+    count = found = 0
+    for line in scan_lines(capture, 1, capture.kept):
+        if line is None:
+            yield None
+        elif needle in decode_line(line[1]):
+            count += 1
+            found = found or line[0]
+    yield ({"count": count, "first": found},)
+
+
+def decode_line(data):
+    return text(data[:-1] if data.endswith(b"\r") else data)
+
+
+def compile_pattern(pattern):
+    import re
+
+    try:
+        return re.compile(text(pattern))
+    except (re.error, RecursionError, OverflowError) as error:
+        raise Refused("bad_request", "the pattern %r is not a regular expression: %s" % (text(pattern), error))
+
+
+def scan_matches(capture, pattern):
+    """Lines in whose first LINE_MAX bytes the pattern is found."""
+    search = compile_pattern(pattern).search
+    count = found = 0
+    for line in scan_lines(capture, 1, LINE_MAX):
+        if line is None:
+            yield None
+        elif search(decode_line(line[1])):
+            count += 1
+            found = found or line[0]
+    yield ({"count": count, "first": found},)
+
+
+def scan_equals(capture, wanted):
+    def plain(data):
+        data = data.replace(b"\r\n", b"\n")
+        for end in (b"\n", b"\r"):
+            if data.endswith(end):
+                data = data[:-1]
+        return text(data)
+
+    same = False
+    # Every character of the wanted text stands for a byte at least; each line may have a carriage return more.
+    if capture.kept <= 2 * len(wanted) + 8:
+        data = b""
+        while len(data) < capture.kept:
+            data += capture.read(len(data), CHUNK)
+            yield None
+        same = plain(data) == plain(wanted)
+    yield ({"count": int(same), "first": int(same)},)
+
+
+PROBES = {"contains": scan_contains, "matches": scan_matches, "equals": scan_equals}
+
+
+def scan_probes(run):
+    """Answer all probes of a run."""
+    answers = {}
+    for name, kind, stream, question in run.probes:
+        capture = run.captures[stream]
+        try:
+            for step in PROBES[kind](capture, question):
+                if step is None:
+                    yield None
+                else:
+                    answers[name] = step[0]
+        except (Refused, TooSlow) as error:
+            answers[name] = {"error": str(error)}
+        capture.rest()
+    yield (answers,)
+
+
+class Picker(object):
+    """Collects lines under the caps of a slice, and counts the ones that find no room."""
+
+    def __init__(self, query):
+        self.lines, self.payload = [], []
+        self.size = self.more = 0
+        self.max_lines, self.max_bytes = query["max_lines"], query["max_bytes"]
+        self.keep = min(query["line_bytes"], self.max_bytes)
+
+    def add(self, number, data, length):
+        data = data[: self.keep]
+        if self.more or len(self.lines) >= self.max_lines or self.size + len(data) > self.max_bytes:
+            self.more += 1
+            return
+        self.lines.append([number, len(data), length - len(data)])
+        self.payload.append(data)
+        self.size += len(data)
+
+    def drop_first(self):
+        """Make room at the front: a tail keeps its end."""
+        self.size -= len(self.payload[0])
+        del self.lines[0], self.payload[0]
+        self.more += 1
+
+
+def scan_range(capture, first, last, pick):
+    """Lines `first` to `last`."""
+    for line in scan_lines(capture, first, pick.keep):
+        if line is None:
+            yield None
+            continue
+        if line[0] > last:
+            break
+        pick.add(*line)
+        if pick.more:  # the rest needs no reading
+            pick.more = last - line[0] + 1
+            break
+
+
+def scan_tail(capture, count, pick):
+    total = capture.kept_lines()
+    if count <= 0 or not total:
+        return
+    limit, pick.max_bytes = pick.max_bytes, 1 << 62
+    for line in scan_lines(capture, max(1, total - count + 1), pick.keep):
+        if line is None:
+            yield None
+            continue
+        more, pick.more = pick.more, 0
+        pick.add(*line)
+        pick.more += more
+        while pick.size > limit and len(pick.lines) > 1:
+            pick.drop_first()
+
+
+def scan_match(capture, query, pick):
+    """Lines that match, and their neighbours."""
+    search = compile_pattern(query["pattern"]).search
+    before, after = query["before"], query["after"]
+    recent, follow = [], 0
+    for line in scan_lines(capture, 1, max(LINE_MAX, pick.keep)):
+        if line is None:
+            yield None
+            continue
+        number, data, length = line
+        if search(decode_line(data[:LINE_MAX])):
+            for kept in recent:
+                pick.add(*kept)
+            recent = []
+            pick.add(number, data, length)
+            follow = after
+        elif follow:
+            pick.add(number, data, length)
+            follow -= 1
+        elif before:
+            recent.append((number, data[: pick.keep], length))
+            if len(recent) > before:
+                del recent[0]
+
+
+def scan_slice(run, query):
+    """Answer a slice request."""
+    capture = run.captures[query["stream"]]
+    pick = Picker(query)
+    mode = query["mode"]
+    if mode == "bytes":
+        first = query["first"]
+        size = max(0, min(query["last"] - first, query["max_bytes"]))
+        data = b""
+        while len(data) < size:
+            piece = capture.read(first + len(data), min(CHUNK, size - len(data)))
+            if not piece:
+                break
+            data += piece
+            yield None
+        pick.lines, pick.payload = [[0, len(data), 0]], [data]
+    else:
+        if mode == "head":
+            steps = scan_range(capture, 1, min(pick.max_lines, capture.kept_lines()), pick)
+        elif mode == "tail":
+            steps = scan_tail(capture, pick.max_lines, pick)
+        elif mode == "lines":
+            steps = scan_range(capture, max(1, query["first"]), min(query["last"], capture.kept_lines()), pick)
+        else:
+            steps = scan_match(capture, query, pick)
+        for _ in steps:
+            yield None
+    capture.rest()
+    yield (pick,)
+
+
+# --- runs ------------------------------------------------------------------------------------------------------------
+
+
+class Run(object):
+    """One command: what was asked, what is known, and how far its end has come."""
+
+    def __init__(self, ident, session):
+        self.id = ident
+        self.session = session
+        self.command = b""
+        self.timeout = 60.0
+        self.cap = 64 << 20
+        self.cwd = None
+        self.requires = []
+        self.env = []  # (name, value)
+        self.probes = []  # (name, kind, stream, text)
+        self.captures = {}
+        self.done = False
+        self.waiting = []  # slices asked for before the result
+        self.execution = "done"
+        self.rc = self.signal = None
+        self.started = self.started_at = self.elapsed = self.cpu = 0.0
+        self.where = ""
+        self.answers = {}
+        self.leftover = []
+        self.notes = []
+        self.missing = []
+        self.state = ""
+        # While it runs:
+        self.ending = ""  # the execution it is being ended with
+        self.stage = 0
+        self.next_stage = 0.0
+        self.next_look = 0.0
+        self.said_running = False
+        self.last_pid = 0
+        self.ticks = 0
+        self.before = []  # declarations of the names in env, as they were
+        self.came_from = None  # (pwd, oldpwd) to go back to
+        self.entered = b""
+        self.trapped = False
+        self.suspect = ""
+        self.hushed = False
+        self.rounds = 0
+        self.sent = 0
+
+    def reset(self):
+        """It has not begun after all."""
+        self.started = self.started_at = 0.0
+        self.missing, self.before = [], []
+        self.came_from, self.trapped = None, False
+
+    def note(self, word):
+        if word not in self.notes:
+            self.notes.append(word)
+
+    def result(self):
+        out = {"t": "result", "id": self.id, "session": self.session, "execution": self.execution}
+        if self.rc is not None and self.execution == "done":
+            out["rc"] = self.rc
+        if self.signal is not None:
+            out["signal"] = self.signal
+        if self.started_at:
+            out["elapsed_s"] = self.elapsed
+            out["cpu_s"] = self.cpu
+            out["started_at"] = self.started_at
+        out["cwd"] = self.where
+        for name, capture in self.captures.items():
+            if capture.bytes or capture.state != "complete":
+                out[name] = capture.describe()
+        for name, value in (
+            ("probes", self.answers), ("leftover", self.leftover), ("notes", self.notes),
+            ("missing", self.missing), ("state", self.state),
+        ):  # fmt: skip
+            if value:
+                out[name] = value
+        return out
+
+
+class State(object):
+    """What a shell said of itself: see `report` in wrapper.sh."""
+
+    extra = b""  # lines that come after everything else was restored
+
+    def __init__(self, fields):
+        for name, value in zip(FIELDS, fields):
+            setattr(self, name, value)
+        self.exited = self.tag.startswith(b"x ")
+        self.rc = int(self.tag.split()[-1])
+
+    def declared(self, name):
+        """(flags, declaration) of a variable, (b"", b"") when there is none."""
+        lines = self.variables.split(b"\n")
+        for number, line in enumerate(lines):
+            words = line.split(b" ", 2)
+            if len(words) == 3 and words[0] == b"declare" and words[2].partition(b"=")[0] == name:
+                end = number + 1  # a value may have several lines
+                while end < len(lines) and not lines[end].startswith(b"declare -"):
+                    end += 1
+                return words[1], b"\n".join(lines[number:end]).rstrip(b"\n")
+        return b"", b""
+
+    def restore(self, pwd):
+        """Text that makes a new shell what this one was. Each part is evaluated on its own: one that fails (a readonly
+        variable of bash's own) takes nothing else with it. Options that could end or silence us come last."""
+        early, late = [], []
+        for line in self.options.split(b"\n"):
+            name = line.rpartition(b" ")[2]
+            if name in (b"noexec", b"onecmd", b"monitor", b"privileged", b"history", b"interactive-comments"):
+                continue
+            (late if name in (b"errexit", b"nounset", b"xtrace", b"verbose", b"posix") else early).append(line)
+        flags = [line for line in self.function_flags.split(b"\n") if not line.startswith(b"declare -f ")]
+        out = [
+            self.shopts, b"\n".join(early), self.variables, self.functions, b"\n".join(flags), self.aliases,
+            self.umask, self.traps, b"\\builtin cd -- " + quote(pwd),
+        ]  # fmt: skip
+        if self.oldpwd:
+            out.append(b"OLDPWD=" + quote(self.oldpwd[1:]))
+        stack = self.dirs.split(b" ")[1:-1]
+        out.extend([b"\\builtin pushd -n -- " + word for word in reversed(stack)])
+        if self.positional != b" ''":
+            out.append(b"\\builtin set -- " + self.positional)
+        out.append(self.extra)
+        out.append(b"\n".join(late))
+        return b"".join([b"\\builtin eval " + quote(part) + b" >/dev/null 2>&1\n" for part in out])
+
+
+# --- sessions --------------------------------------------------------------------------------------------------------
+
+
+class Pipe(object):
+    """A pipe that a shell opens by name to write into, and that we read.
+
+    A FIFO in our directory, or, where there is none, an anonymous pipe under its name in /proc.
+    """
+
+    def __init__(self, agent):
+        self.agent = agent
+        self.path = agent.fresh_path()
+        if self.path is not None:
+            os.mkfifo(self.path, 0o600)
+            self.fd = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
+        else:
+            self.fd, other = os.pipe()
+            self.path = b"/proc/%d/fd/%d" % (os.getpid(), self.fd)
+            os.close(other)
+            os.set_blocking(self.fd, False)
+        self.named = agent.directory is not None
+
+    def fresh(self):
+        """Forget that there ever was a writer: a FIFO whose last writer has closed reports a hang-up until it is opened
+        anew. The new descriptor comes first: with none open, bytes in the pipe would be lost."""
+        fd = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
+        os.close(self.fd)
+        self.fd = fd
+        if not self.named:
+            self.path = b"/proc/%d/fd/%d" % (os.getpid(), fd)
+
+    def close(self):
+        os.close(self.fd)
+        self.fd = -1
+        self.unlink()
+
+    def unlink(self):
+        if self.named:
+            self.named = False
+            try:
+                os.unlink(self.path)
+            except OSError:
+                pass
+
+
+class Session(object):
+    """A named bash. `phase` says whose turn it is:
+
+    boot      bash was started and has not reported yet
+    restore   it is being given its predecessor's state
+    idle      it waits for a command
+    prepare   it answers what must be known before the command: `cwd`, `requires`, what `env` will hide
+    run       the command runs
+    finish    lines of ours put back what the command may not keep
+    broken    no bash can be started here
+    """
+
+    def __init__(self, agent, name):
+        self.agent = agent
+        self.name = name
+        self.number = agent.next_session()
+        self.marker = agent.token + b"." + str(self.number).encode()
+        self.queue = []
+        self.run = None
+        self.phase = ""
+        self.since = 0.0
+        self.seq = 0
+        self.shell = 0
+        self.start_pwd = b""
+        self.old_shells = []  # session ids whose processes may still live
+        self.state = None  # the last report
+        self.last_words = None  # the report of the EXIT trap
+        self.armed = None  # how `trap -p EXIT` prints our trap
+        self.pending_notes = []
+        self.failures = 0
+        self.repairs = 0
+        self.tty = self.script = -1
+        self.to_write = b""
+        self.long_text = None
+        self.long_fd = -1
+        self.report = Pipe(agent)
+        self.heard = b""
+        self.script_path = self.long_path = None
+        self.pipes = []
+        self.streams = {}  # name -> Pipe, of the command that runs
+        self.tail = b""
+        self.ticks = 0
+        self.known = {}  # processes that earlier commands left: pid -> start time
+        self.doomed = []  # (when, pid, start time): to be killed if they did not end before
+        self.restoring = (None, b"")
+        self.start(None)
+
+    # -- the shell's life
+
+    def start(self, state):
+        """Start a bash; with a state it gets nothing from our own environment but is given that."""
+        agent = self.agent
+        master, slave = os.openpty()
+        tty = self.tty_name = os.ttyname(slave)
+        if self.script_path is None:
+            self.script_path = agent.fresh_path(b"s%d" % self.number)
+        if agent.directory is not None:
+            # A FIFO called "bash" in a directory of its own: bash is started there as `bash bash`, so that `$0` and with
+            # it every error message of bash says "bash". Opened for both, so that it never ends before we do.
+            name = b"bash"
+            os.mkdir(self.script_path, 0o700)
+            os.mkfifo(self.script_path + b"/bash", 0o600)
+            self.script = os.open(self.script_path + b"/bash", os.O_RDWR | os.O_NONBLOCK)
+            reader = -1
+        else:
+            reader, self.script = os.pipe()
+            os.set_blocking(self.script, False)
+            name = b"/proc/self/fd/%d" % reader
+            os.set_inheritable(reader, True)
+        environ = agent.environment(MARKER, self.marker, state is not None)
+        here = os.getcwdb() if not self.start_pwd else self.start_pwd
+        self.start_pwd = here
+        pid = os.fork()
+        if pid == 0:
+            self._become_bash(tty, slave, name, environ)
+        os.close(slave)
+        if reader >= 0:
+            os.close(reader)
+        self.shell = pid
+        self.tty = master
+        os.set_blocking(master, False)
+        self.tail = b""
+        self.heard = b""
+        self.last_words = None
+        self.ticks = 0
+        self.repairs = 0
+        self.report.fresh()
+        agent.shells[pid] = self
+        agent.watch(master, self.on_tty)
+        agent.watch(self.report.fd, self.on_report)
+        report = agent.parts["report"]
+        self.exit_text = fill(agent.parts["exit"], AGENT=b"%d" % os.getpid(), REPORT=self.report.path)
+        self.enter("boot")
+        self.send(
+            fill(
+                agent.parts["start"], REPORT_TEXT=quote(report), EXIT_TEXT=quote(self.exit_text), CWD=quote(here)
+            )
+        )
+        self.say()
+
+    def _become_bash(self, tty, slave, name, environ):
+        """The child: a new session whose controlling terminal is the pty. Never returns."""
+        try:
+            os.setsid()
+            fd = os.open(tty, os.O_RDWR)  # the first terminal that a session leader opens becomes its own
+            for target in (0, 1, 2):
+                os.dup2(fd, target)
+            if fd > 2:
+                os.close(fd)
+            # Ignored signals stay ignored through exec: Python ignores SIGPIPE, and `yes | head` would never end.
+            for number in range(1, signal.NSIG):
+                try:
+                    signal.signal(number, signal.SIG_DFL)
+                except (OSError, ValueError):
+                    pass
+            signal.pthread_sigmask(signal.SIG_SETMASK, [])
+            signal.set_wakeup_fd(-1)
+            if self.agent.directory is not None:
+                os.chdir(self.script_path)
+            os.execve(self.agent.bash, [b"bash", b"--norc", b"--noprofile", name], environ)
+        except BaseException:
+            pass
+        os._exit(127)
+
+    def enter(self, phase):
+        self.phase = phase
+        self.since = time.monotonic()
+
+    def drop_shell(self):
+        """Let go of everything that belonged to the shell."""
+        agent = self.agent
+        for fd in (self.tty, self.script, self.long_fd):
+            if fd >= 0:
+                agent.forget(fd)
+                os.close(fd)
+        self.tty = self.script = self.long_fd = -1
+        self.long_text = None
+        self.to_write = b""
+        agent.forget(self.report.fd)
+        agent.shells.pop(self.shell, None)
+        self.old_shells.append(self.shell)
+        if agent.directory is not None:
+            for remove, path in ((os.unlink, self.script_path + b"/bash"), (os.rmdir, self.script_path)):
+                try:
+                    remove(path)
+                except OSError:
+                    pass
+
+    def replace(self, state, pwd):
+        """A new shell in the place of the one that was dropped."""
+        self.failures += 1
+        if self.failures > 3:
+            self.enter("broken")
+            return
+        self.restoring = (state, pwd) if self.failures < 3 else (None, pwd)
+        try:
+            self.start(self.restoring[0])
+        except OSError as error:
+            self.pending_notes.append("no new shell: " + str(error.strerror))
+            self.enter("broken")
+
+    # -- talking to it
+
+    def send(self, data):
+        """Write to the shell's script without ever waiting: it may be busy, and a pipe holds 64 KiB."""
+        self.to_write += data
+        self.on_script(0)
+
+    def on_script(self, _events):
+        try:
+            while self.to_write:
+                self.to_write = self.to_write[os.write(self.script, self.to_write[:CHUNK]) :]
+        except BlockingIOError:
+            self.agent.watch(self.script, self.on_script, select.POLLOUT)
+            return
+        except OSError:
+            self.to_write = b""
+        self.agent.forget(self.script)
+
+    def word(self, data, newlines=0):
+        """How `data` is written as one word into the script: quoted, or as the content of another pipe when it is long.
+        `$(<...)` drops newlines at the end; they are put behind it."""
+        if len(data) <= INLINE_MAX:
+            return quote(data)
+        self.long_text = data.rstrip(b"\n")
+        if self.long_path is None:
+            self.long_path = self.agent.fresh_path(b"t%d" % self.number)
+            if self.agent.directory is None:
+                return quote(data)
+            os.mkfifo(self.long_path, 0o600)
+        return b'"$(<' + self.long_path + b")" + b"\n" * (len(data) - len(self.long_text)) + b'"'
+
+    def push_long(self):
+        """Open the pipe of a long text as soon as the shell reads it (before, opening it fails), and write."""
+        if self.long_fd < 0:
+            try:
+                self.long_fd = os.open(self.long_path, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError:
+                return
+        self.on_long(0)
+
+    def on_long(self, _events):
+        try:
+            while self.long_text:
+                self.long_text = self.long_text[os.write(self.long_fd, self.long_text[:CHUNK]) :]
+        except BlockingIOError:
+            self.agent.watch(self.long_fd, self.on_long, select.POLLOUT)
+            return
+        except OSError:
+            pass
+        self.agent.forget(self.long_fd)
+        os.close(self.long_fd)
+        self.long_fd = -1
+        self.long_text = None
+
+    def say(self, lines=b""):
+        """Send lines of ours and ask for a report."""
+        self.seq += 1
+        self.send(lines + fill(self.agent.parts["say"], SEQ=b"%d" % self.seq, REPORT=self.report.path))
+
+    # -- listening to it
+
+    def on_tty(self, _events):
+        """What is written to the terminal is kept at its end only. It is always read: nobody may block on it."""
+        try:
+            data = os.read(self.tty, CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:  # no process has the terminal open any more
+            self.agent.forget(self.tty)
+            return
+        self.tail = (self.tail + data)[-TAIL_MAX:]
+
+    def on_report(self, _events):
+        hung_up = False
+        while True:
+            try:
+                data = os.read(self.report.fd, CHUNK)
+            except BlockingIOError:
+                break
+            if not data:
+                hung_up = True
+                break
+            self.heard += data
+            if len(self.heard) > STATE_MAX:  # keep the frame's fixed fields and its end
+                self.heard = self.heard[:CHUNK] + self.heard[-CHUNK:]
+        fields = self.heard.split(b"\0")
+        if not hung_up:
+            return
+        self.agent.forget(self.report.fd)
+        self.report.fresh()
+        self.agent.watch(self.report.fd, self.on_report)
+        self.heard = b""
+        if len(fields) < 3 or fields[-2] != b"end":
+            self.on_silence()
+            return
+        try:
+            state = State(fields if len(fields) == len(FIELDS) + 1 else fields[:5] + [b""] * 11 + [b"end"])
+        except ValueError:
+            self.on_silence()
+            return
+        if state.exited:
+            self.last_words = state
+            return
+        if state.tag.split()[0] != b"%d" % self.seq:
+            return
+        self.repairs = 0
+        self.hear(state)
+
+    def on_silence(self):
+        """The report pipe was opened and closed without a whole report: parts of the wrapper do not work."""
+        if self.phase == "idle" or self.last_words is not None:
+            return
+        self.repairs += 1
+        repair = self.agent.parts["repair"]
+        again = fill(self.agent.parts["again"], REPORT=self.report.path)
+        if self.run is not None:
+            self.run.note("wrapper_restored")
+        if self.repairs == 1:
+            self.send(repair + again)
+        elif self.repairs == 2:
+            # In POSIX mode `unset` is found before a function of that name. An assignment turns the mode on.
+            self.send(b"POSIXLY_CORRECT=y\n" + repair + b"\\unset POSIXLY_CORRECT\n" + again)
+        else:
+            if self.run is not None:
+                self.run.notes.remove("wrapper_restored")
+            kill(self.shell, signal.SIGKILL)
+
+    def hear(self, state):
+        """The report that was waited for."""
+        previous, self.state = self.state, state
+        if self.phase == "boot":
+            self.armed = state.exit_trap
+            if previous is None and not self.agent.bash_version:
+                self.agent.bash_version = text(state.version).partition("(")[0]
+            if self.failures and self.restoring[0] is not None:
+                old, pwd = self.restoring
+                self.state = old
+                self.enter("restore")
+                self.send(b"\\builtin eval " + self.word(old.restore(pwd)) + b" >/dev/null 2>&1\n")
+                arm = fill(self.agent.parts["arm"], EXIT_TEXT=quote(self.exit_text))
+                self.say(arm)
+                return
+            self.ready()
+        elif self.phase == "restore":
+            self.ready()
+        elif self.phase == "prepare":
+            self.prepared(state)
+        elif self.phase == "run":
+            self.run.rc = state.rc
+            self.put_back()
+        elif self.phase == "finish":
+            self.put_back()
+
+    def ready(self):
+        self.failures = 0
+        self.enter("idle")
+        self.agent.shell_ready()
+        self.next()
+
+    # -- commands
+
+    def next(self):
+        """Start the next command if there is one and the shell is free."""
+        if self.phase == "broken":
+            while self.queue:
+                run = self.queue.pop(0)
+                run.execution = "lost"
+                run.notes.extend(self.pending_notes)
+                self.agent.answer_run(run)
+            return
+        if self.phase != "idle" or self.run is not None or not self.queue:
+            return
+        run = self.run = self.queue.pop(0)
+        if self.pending_notes:
+            for note in self.pending_notes:
+                run.note(note)
+            self.pending_notes = []
+        if run.cwd is not None or run.requires or run.env:
+            self.prepare(run)
+        else:
+            self.begin(run)
+
+    def prefix(self, run):
+        return b"".join([name + b"=" + quote(value) + b" " for name, value in run.env])
+
+    def prepare(self, run):
+        """Ask what must be known before the command. The answers come in the report's tag, between the number and the
+        status: assignments collect them, which cannot fail."""
+        self.enter("prepare")
+        self.seq += 1
+        lines = [b'__checkrunner_rc="%d "' % self.seq]
+        if run.cwd is not None:
+            run.came_from = (self.state.pwd, self.state.oldpwd)
+            # CDPATH has no say in a path that begins with a slash or a dot.
+            target = path_word(run.cwd if run.cwd[:1] in (b"/", b"~") else b"./" + run.cwd)
+            lines.append(b"\\builtin cd -- " + target + b" >/dev/null 2>&1 || __checkrunner_rc+=cd,")
+        for number, name in enumerate(run.requires):
+            if b"/" in name:
+                lines.append(b"[[ -e %s ]] || __checkrunner_rc+=%d," % (path_word(name), number))
+            else:
+                lines.append(
+                    b"%s\\builtin type -t -- %s >/dev/null 2>&1 || __checkrunner_rc+=%d,"
+                    % (self.prefix(run), quote(name), number)
+                )
+        lines.append(b'__checkrunner_rc+=" 0"\n')
+        self.send(b"\n".join(lines) + fill(self.agent.parts["again"], REPORT=self.report.path))
+
+    def prepared(self, state):
+        run = self.run
+        words = state.tag.split()
+        answers = words[1].rstrip(b",").split(b",") if len(words) > 2 else []
+        run.entered = state.pwd
+        if b"cd" in answers:
+            run.came_from = None
+            run.note("cwd_failed")
+        run.missing = [text(run.requires[int(number)]) for number in answers if number != b"cd"]
+        for name, _value in run.env:
+            flags, declaration = state.declared(name)
+            run.before.append((name, declaration))
+            if b"r" in flags:  # an assignment before a command cannot hide a readonly variable
+                run.note("env_failed")
+        if run.ending or run.missing or "cwd_failed" in run.notes or "env_failed" in run.notes:
+            run.execution = "not_run"
+            run.where = text(run.came_from[0] if run.came_from else state.pwd)
+            self.put_back()
+        else:
+            self.begin(run)
+
+    def begin(self, run):
+        agent = self.agent
+        pipes = [self.pipes.pop() if self.pipes else Pipe(agent) for _ in range(2)]
+        self.streams = dict(zip(("stdout", "stderr"), pipes))
+        for name, pipe in self.streams.items():
+            self.listen(run, name, pipe)
+        lines = b""
+        # Only a text that speaks of an EXIT trap gets our `trap` function; one that sets another trap too does without,
+        # because a DEBUG, RETURN or ERR trap that is set inside a function has other rules.
+        command = run.command
+        if b"trap" in command and (b"EXIT" in command or b" 0" in command or b"exit" in command):
+            others = [word for word in (b"DEBUG", b"RETURN", b"ERR") if word in command]
+            if not others and b" trap\n" not in self.state.function_flags:
+                lines = agent.parts["trap"]
+                run.trapped = True
+        self.tail = b""
+        self.seq += 1
+        lines += fill(
+            agent.parts["run"],
+            ENV=self.prefix(run),
+            TEXT=self.word(command),
+            OUT=pipes[0].path,
+            ERR=pipes[1].path,
+            SEQ=b"%d" % self.seq,
+            REPORT=self.report.path,
+        )
+        run.sent = len(lines)
+        run.last_pid = agent.pids.last()
+        run.started_at = time.time()
+        run.started = time.monotonic()
+        run.next_look = run.started + SCAN_S / 2
+        self.enter("run")
+        self.send(lines)
+
+    def listen(self, run, name, pipe):
+        capture = run.captures[name]
+
+        def on_output(_events):
+            for _ in range(4):
+                try:
+                    data = os.read(pipe.fd, CHUNK)
+                except BlockingIOError:
+                    return
+                if not data:
+                    self.agent.forget(pipe.fd)
+                    return
+                self.take(run, capture, data)
+                if len(data) < CHUNK:
+                    return
+
+        self.agent.watch(pipe.fd, on_output)
+
+    def take(self, run, capture, data):
+        capture.feed(data)
+        if capture.full and not run.ending and not run.done:
+            run.note("capped" if capture.full == "cap" else "host_capped")
+            self.end(run, "killed")
+
+    def put_back(self):
+        """After the command: what it may not keep goes back to what it was, in lines of ours if there is any."""
+        run, state = self.run, self.state
+        lines = b""
+        if self.streams:
+            out, err = self.streams["stdout"], self.streams["stderr"]
+            if run.trapped:
+                run.trapped = False
+                status = b"%d" % (run.rc or 0)
+                lines += fill(self.agent.parts["untrap"], STATUS=status, OUT=out.path, ERR=err.path)
+            if state.exit_trap != self.armed:
+                lines += fill(self.agent.parts["arm"], EXIT_TEXT=quote(self.exit_text))
+                if state.exit_trap.startswith(b"trap -- "):
+                    # The check's own trap, as `trap -p` prints it: its text is quoted already.
+                    action = state.exit_trap[len(b"trap -- ") : state.exit_trap.rindex(b" ")]
+                    lines += b"\\builtin eval %s </dev/null >>%s 2>>%s\n" % (action, out.path, err.path)
+                else:
+                    run.note("wrapper_restored")
+        if run.came_from is not None and state.pwd == run.entered:
+            pwd, oldpwd = run.came_from
+            lines += b"\\builtin cd -- " + quote(pwd) + b" >/dev/null 2>&1 || [[ 1 ]]\n"
+            lines += b"OLDPWD=" + quote(oldpwd[1:]) + b"\n" if oldpwd else b"\\builtin unset OLDPWD\n"
+        run.came_from = None
+        if run.execution != "not_run":
+            lines += b"".join([undo for name, undo in self.undo_env(run, state)])
+        run.rounds += 1
+        if not lines or run.rounds > 3:
+            self.finish()
+            return
+        for name, pipe in self.streams.items():
+            self.agent.forget(pipe.fd)
+            pipe.fresh()
+            self.listen(run, name, pipe)
+        self.enter("finish")
+        self.say(lines)
+
+    def undo_env(self, run, state):
+        """bash takes back what `NAME=value eval` set, unless the command unset and set it; then lines of ours do."""
+        out = []
+        for name, before in run.before:
+            if state.declared(name)[1] != before:
+                out.append((name, b"\\builtin unset -v %s\n%s\n" % (name, before)))
+        run.before = []
+        return out
+
+    # -- ends of commands
+
+    def finish(self):
+        """The shell has reported, and is ready for the next one."""
+        run = self.run
+        self.settle(run)
+        run.where = text(self.directory_now())
+        self.run = None
+        self.enter("idle")
+        self.agent.conclude(run)
+        self.next()
+
+    def settle(self, run):
+        """Collect what is known of a command that has ended."""
+        now = time.monotonic()
+        for name, pipe in self.streams.items():
+            self.drain(run, run.captures[name], pipe)
+        self.streams = {}
+        for capture in run.captures.values():
+            capture.close()
+        if run.started:
+            run.elapsed = now - run.started
+            shell = process(self.shell)
+            if shell is not None:
+                run.cpu = max(0, shell.ticks - self.ticks) / self.agent.ticks_per_s
+                self.ticks = shell.ticks
+            self.find_leftover(run)
+        if run.ending:
+            run.execution, run.rc, run.signal = run.ending, None, None
+
+    def drain(self, run, capture, pipe):
+        """Read what the pipe holds now, which is all that the command wrote before its end. Where a process still has it
+        open, the pipe is read to nowhere from now on, so that the process neither blocks nor dies of it."""
+        self.agent.forget(pipe.fd)
+        held = unread(pipe.fd)
+        while held > 0:
+            data = os.read(pipe.fd, min(held, CHUNK))
+            if not data:
+                break
+            held -= len(data)
+            self.take(run, capture, data)
+        try:
+            free = os.read(pipe.fd, 1) == b""
+        except BlockingIOError:
+            free = False
+        if free and len(self.pipes) < 4:
+            pipe.fresh()
+            self.pipes.append(pipe)
+        elif free:
+            pipe.close()
+        else:
+            self.agent.read_to_nowhere(pipe)
+
+    def find_leftover(self, run):
+        """Processes of this session that were started while the command ran, and live."""
+        for pid, one in self.agent.pids.since(run.last_pid, self.agent.pids.last()).items():
+            if pid == self.shell or one.state in "ZX" or pid in self.agent.shells or self.known.get(pid) == one.start:
+                continue
+            if one.sid != self.shell and not self.is_marked(pid):
+                continue
+            self.known[pid] = one.start
+            if run.ending:  # it had its time
+                kill(pid, signal.SIGTERM)
+                kill(pid, signal.SIGCONT)
+                self.doomed.append((time.monotonic() + 1.0, pid, one.start))
+            else:
+                run.leftover.append(pid)
+
+    def is_marked(self, pid):
+        return MARKER + b"=" + self.marker + b"\0" in slurp("/proc/%d/environ" % pid, 1 << 20) + b"\0"
+
+    def directory_now(self):
+        """The working directory as the shell would say it, if that is where it is; else as the kernel says it."""
+        link = b"/proc/%d/cwd" % self.shell
+        said = self.state.pwd
+        try:
+            here = os.stat(link)
+            there = os.stat(said)
+            if (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino):
+                return said
+        except (OSError, ValueError):
+            pass
+        try:
+            return os.readlink(link)
+        except OSError:
+            return said
+
+    def on_death(self, status, comm):
+        """The shell has ended: by the command, by a signal, or because a command took its place (`exec`)."""
+        self.on_report(0)
+        words, run, phase = self.last_words, self.run, self.phase
+        untouched = phase == "run" and unread(self.script) + len(self.to_write) >= run.sent
+        state = words or self.state
+        self.drop_shell()
+        self.note_death(status, comm, phase if not untouched else "idle")
+        if run is None:
+            pwd = self.restoring[1] if phase in ("boot", "restore") else state.pwd
+            if phase in ("boot", "restore") and self.restoring[0] is not None:
+                state = self.restoring[0]
+            self.replace(state, pwd)
+            return
+        pwd = state.pwd
+        if run.came_from is not None and pwd == run.entered:
+            pwd = run.came_from[0]
+        self.run = None
+        if untouched or phase == "prepare":
+            for name, pipe in self.streams.items():
+                self.drain(run, run.captures[name], pipe)
+            self.streams = {}
+            run.reset()
+            self.queue.insert(0, run)
+            self.replace(state, pwd)
+            return
+        if os.WIFSIGNALED(status):
+            run.rc, run.signal = None, os.WTERMSIG(status)
+        else:
+            run.rc = os.WEXITSTATUS(status)
+        extra = b"".join([undo for name, undo in self.undo_env(run, state)]) if words else b""
+        state.extra = extra
+        self.settle(run)
+        run.where = text(pwd)
+        self.replace(state, pwd)
+        self.agent.conclude(run)
+        self.next()
+
+    def note_death(self, status, comm, phase):
+        notes = ["shell_exited"]
+        if self.last_words is None:
+            notes = ["shell_replaced"]
+            run = self.run
+            by_itself = os.WIFEXITED(status) and not (run is not None and run.hushed)
+            if phase == "run" and (comm != "bash" or by_itself):
+                notes.append("shell_exec")
+        if phase in ("boot", "restore"):
+            return
+        if self.run is not None and phase in ("run", "finish"):
+            for note in notes:
+                self.run.note(note)
+        else:
+            self.pending_notes.extend(notes)
+
+    # -- time
+
+    def tick(self, now):
+        """Do what is due; the time at which to come back, or None."""
+        due = []
+        if self.long_text is not None and self.long_fd < 0:
+            self.push_long()
+            if self.long_text is not None and self.long_fd < 0:
+                due.append(now + 0.0005)
+        for doom in list(self.doomed):
+            when, pid, start = doom
+            if now >= when:
+                self.doomed.remove(doom)
+                one = process(pid)
+                if one is not None and one.start == start:
+                    kill(pid, signal.SIGKILL)
+            else:
+                due.append(when)
+        run = self.run
+        if self.phase in ("boot", "restore", "prepare"):
+            if now >= self.since + BOOT_S:
+                kill(self.shell, signal.SIGKILL)
+                self.since = now
+            due.append(self.since + BOOT_S)
+        elif self.phase in ("run", "finish") and run is not None and run.started:
+            due.append(self.tick_run(run, now))
+        return min(due) if due else None
+
+    def tick_run(self, run, now):
+        if run.ending:
+            if now >= run.next_stage:
+                self.end_further(run, now)
+            return run.next_stage
+        if now >= run.started + run.timeout:
+            self.end(run, "timed_out")
+            return run.next_stage
+        if now >= run.next_look:
+            self.look(run, now)
+        return min(run.started + run.timeout, run.next_stage if run.ending else run.next_look)
+
+    def look(self, run, now):
+        """A command that lasts: what is it doing?"""
+        run.next_look = now + SCAN_S
+        if run.hushed:
+            return
+        if self.is_deaf():
+            if run.suspect == "deaf":
+                # All was read and nothing done (`set -n`; an extdebug DEBUG trap that forbids every command). The end of
+                # its script ends the shell with the status that it has.
+                run.hushed = True
+                self.agent.forget(self.script)
+                os.close(self.script)
+                self.script = -1
+                self.to_write = b""
+                return
+            run.suspect = "deaf"
+            run.next_look = now + 0.1
+            return
+        everything = processes()
+        front = self.front(everything)
+        shell = everything.get(self.shell)
+        if shell is not None and shell.state == "T":
+            kill(self.shell, signal.SIGCONT)
+        reader = self.terminal_reader(front)
+        if reader is not None and run.suspect == "tty":
+            self.end(run, "waiting_input")
+            run.state = "%s (pid %d): reading the terminal" % (reader.comm, reader.pid)
+            prompt = text(self.tail).split("\n")[-1].strip()
+            if prompt:
+                run.state += ", which shows %s" % json(prompt[-200:])
+            return
+        run.suspect = "tty" if reader is not None else ""
+        if now >= run.started + 1.0 and not run.said_running:
+            run.said_running = True
+            state = describe(self.speaker(front)) if front else ""
+            self.agent.say({"t": "running", "id": run.id, "elapsed_s": now - run.started, "state": state})
+
+    def is_deaf(self):
+        """Whether the shell waits for its script although it was told to run a command and has not reported."""
+        if self.to_write or self.long_text is not None or unread(self.script):
+            return False
+        waits_on = blocked_read(self.shell)
+        try:
+            script = os.stat("/proc/self/fd/%d" % self.script)
+            there = os.stat(waits_on) if waits_on.startswith("/") else None
+        except OSError:
+            return False
+        return there is not None and (script.st_dev, script.st_ino) == (there.st_dev, there.st_ino)
+
+    def front(self, everything):
+        """The processes that own the terminal: the foreground pipeline, or the shell while it works itself."""
+        try:
+            group = os.tcgetpgrp(self.tty)
+        except OSError:
+            return []
+        return [one for one in everything.values() if one.pgrp == group and one.state not in "ZX"]
+
+    def speaker(self, front):
+        """The one of several processes that says most: one that waits for the kernel, else the youngest."""
+        return max(front, key=lambda one: (one.state == "D", one.start, one.pid))
+
+    def terminal_reader(self, front):
+        for one in front:
+            target = blocked_read(one.pid)
+            if one.state == "S" and (target == "/dev/tty" or target == self.tty_name):
+                return one
+        # A process of another user (sudo, su) does not show its system calls; a prompt with the echo off does.
+        if front and self.tail and not self.tail.endswith(b"\n"):
+            try:
+                if not termios.tcgetattr(self.tty)[3] & termios.ECHO:
+                    return self.speaker(front)
+            except (OSError, termios.error):
+                pass
+        return None
+
+    # -- force
+
+    def end(self, run, execution):
+        """Begin to end the running command: INT to the foreground group now, TERM a second later, KILL another later."""
+        run.ending = execution
+        run.stage = 0
+        if not run.state and execution != "killed":
+            front = self.front(processes())
+            if front:
+                run.state = describe(self.speaker(front))
+        self.end_further(run, time.monotonic())
+
+    def end_further(self, run, now):
+        """The steps of an ending. The shell itself is spared while something else can be ended: a shell that must go
+        still says its state (TERM runs its EXIT trap), one that is killed is restored from its last report."""
+        stage, run.stage = run.stage, run.stage + 1
+        wait = (1.0, 0.2, 0.8, 0.2, 0.8)
+        if stage < len(wait):
+            run.next_stage = now + wait[stage]
+        if stage == 0:
+            try:
+                group = os.tcgetpgrp(self.tty)
+                if group > 0:
+                    kill(-group, signal.SIGINT)
+                    kill(-group, signal.SIGCONT)
+            except OSError:
+                pass
+            kill(self.shell, signal.SIGCONT)
+        elif stage == 1:
+            self.kill_family(signal.SIGTERM)
+        elif stage == 2:
+            kill(self.shell, signal.SIGTERM)
+        elif stage == 3:
+            self.kill_family(signal.SIGKILL)
+        elif stage == 4:
+            kill(self.shell, signal.SIGKILL)
+        else:
+            self.give_up(run, now)
+
+    def kill_family(self, number):
+        for one in self.family(processes()):
+            kill(one.pid, number)
+            kill(one.pid, signal.SIGCONT)
+
+    def family(self, everything):
+        """Live processes of the running command: of the shell's session, or descended from it, and not left over from
+        earlier commands."""
+        members = {self.shell}
+        grown = True
+        while grown:
+            grown = False
+            for one in everything.values():
+                if one.pid not in members and (one.ppid in members or one.sid == self.shell):
+                    members.add(one.pid)
+                    grown = True
+        members.discard(self.shell)
+        return [
+            everything[pid]
+            for pid in members
+            if pid in everything and everything[pid].state not in "ZX" and self.known.get(pid) != everything[pid].start
+        ]
+
+    def give_up(self, run, now):
+        """KILL was a second ago, and the shell has not reported and not died, or not everything has."""
+        remaining = self.family(processes())
+        shell = process(self.shell)
+        if shell is not None and shell.state not in "ZX":
+            remaining.append(shell)
+        run.state = describe(self.speaker(remaining)) if remaining else run.state
+        run.ending = "stuck"
+        run.note("session_abandoned")
+        for one in remaining:
+            self.known[one.pid] = one.start
+        self.drop_shell()
+        self.run = None
+        state = self.state
+        pwd = run.came_from[0] if run.came_from is not None else state.pwd
+        self.settle(run)
+        run.where = text(pwd)
+        self.replace(state, pwd)
+        self.agent.conclude(run)
+
+    def cancel(self):
+        """End what runs and answer what waits."""
+        queue, self.queue = self.queue, []
+        for run in queue:
+            run.execution = "not_run"
+            run.note("cancelled")
+            run.where = text(self.state.pwd) if self.state else ""
+            self.agent.answer_run(run)
+        run = self.run
+        if run is not None and not run.ending:
+            run.note("cancelled")
+            if run.started:
+                self.end(run, "killed")
+            else:
+                run.ending = "not_run"
+
+
+# --- the agent -------------------------------------------------------------------------------------------------------
+
+
+class Agent(object):
+    """The event loop. Everything that waits, waits here."""
+
+    def __init__(self):
+        self.token = b"%d-%d-%s" % (os.getuid(), os.getpid(), os.urandom(6).hex().encode())
+        self.parts = parts_of(WRAPPER)
+        self.pids = PidCounter()
+        self.ticks_per_s = float(os.sysconf("SC_CLK_TCK"))
+        self.poll = select.poll()
+        self.handlers = {}
+        self.watched = {}
+        self.sessions = {}
+        self.spare = None
+        self.shells = {}
+        self.late = []
+        self.numbers = 0
+        self.paths = 0
+        self.bash = self.bash_version = b""
+        self.directory = self.lock = None
+        self.notes = []
+        self.store = Store(None, 1 << 62)
+        self.runs = {}
+        self.idents = set()
+        self.jobs = []
+        self.inbox = b""
+        self.scanned = 0
+        self.header = None
+        self.outbox = b""
+        self.hello = None
+        self.greeted = False
+        self.max_sessions = 16
+        self.canceling = []
+        self.ending = None  # "": end of input, else the ID of bye
+        self.ended_by = 0
+
+    # -- start
+
+    def run(self):
+        """Serve until the stream ends; the exit code."""
+        for fd in (0, 1):
+            os.set_blocking(fd, False)
+        awake, wake = os.pipe()
+        os.set_blocking(awake, False)
+        os.set_blocking(wake, False)
+        signal.set_wakeup_fd(wake)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            signal.signal(number, self.on_signal)
+        signal.signal(signal.SIGALRM, self.on_alarm)
+        self.watch(awake, lambda _events: os.read(awake, 4096))
+        try:
+            try:
+                self.open_directory()
+                self.find_bash()
+                self.spare = Session(self, "")
+                self.remove_stale()
+                self.watch(0, self.on_input)
+                self.loop()
+            except Broken as error:
+                self.fatal(error.kind, str(error))
+            except Gone:
+                pass
+            except Exception as error:
+                self.fatal("internal", self.explain(error))
+                return 70
+        finally:
+            self.finish()
+        return 0
+
+    @staticmethod
+    def explain(error):
+        lines = []
+        trace = error.__traceback__
+        while trace is not None:
+            lines.append("%s:%d" % (trace.tb_frame.f_code.co_name, trace.tb_lineno))
+            trace = trace.tb_next
+        return "%s: %s (%s)" % (type(error).__name__, error, " ".join(lines[-6:]))
+
+    def on_signal(self, number, _frame):
+        self.ended_by = number
+
+    def on_alarm(self, _number, _frame):
+        raise TooSlow("it takes longer than %d s on a piece of the output" % REGEX_S)
+
+    def open_directory(self):
+        """Make our private directory in the first place that works: enough room first, any room second."""
+        environ = os.environb
+        bases = [environ.get(b"XDG_RUNTIME_DIR"), b"/dev/shm", b"/var/tmp", b"/tmp", environ.get(b"HOME")]
+        self.bases = [base for base in bases if base and base.startswith(b"/")]
+        for wanted in (16 << 20, 0):
+            for base in self.bases:
+                try:
+                    if wanted:
+                        room = os.statvfs(base)
+                        if room.f_bavail * room.f_frsize < wanted:
+                            continue
+                    self.try_directory(base)
+                    if base != self.bases[0]:
+                        pass
+                    return
+                except OSError:
+                    continue
+        self.notes.append("no directory can hold captures: outputs are kept in memory, up to %d KiB each" % (MEMORY_CAP >> 10))
+
+    def try_directory(self, base):
+        path = os.path.join(base, b"checkrunner-" + self.token)
+        os.mkdir(path, 0o700)
+        try:
+            lock = os.open(path + b"/lock", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            try:
+                # As long as we live we hold this lock: who can take it has found a dead agent's directory.
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.write(lock, self.token.ljust(SMALL, b"\n"))
+                if os.pread(lock, len(self.token), 0) != self.token:
+                    raise OSError(errno.EIO, "what was written does not come back")
+                os.mkfifo(path + b"/probe", 0o600)
+                os.unlink(path + b"/probe")
+            except OSError:
+                os.close(lock)
+                raise
+        except OSError:
+            remove_tree(path)
+            raise
+        self.directory, self.lock = path, lock
+        self.store = Store(path, 1 << 62)
+
+    def find_bash(self):
+        places = [b"/bin", b"/usr/bin", b"/usr/local/bin"] + os.environb.get(b"PATH", b"").split(b":")
+        for place in places:
+            path = place + b"/bash"
+            if place.startswith(b"/") and os.access(path, os.X_OK) and os.path.isfile(path):
+                self.bash = path
+                return
+        raise Broken("no_bash", "no bash in %s" % text(b", ".join(places)))
+
+    def remove_stale(self):
+        """Remove what an agent left that could not clean up: its directory, and processes with its marker."""
+        mine = b"checkrunner-%d-" % os.getuid()
+        for base in self.bases:
+            try:
+                names = [name for name in os.listdir(base) if name.startswith(mine)]
+            except OSError:
+                continue
+            for name in names:
+                path = os.path.join(base, name)
+                if path != self.directory:
+                    self.remove_if_stale(path, name[len(b"checkrunner-") :])
+
+    def remove_if_stale(self, path, token):
+        try:
+            if os.lstat(path).st_uid != os.getuid():
+                return
+            lock = os.open(path + b"/lock", os.O_RDWR)
+        except OSError as error:
+            # No lock: it died between two steps, or is between them right now.
+            try:
+                if error.errno == errno.ENOENT and time.time() - os.lstat(path).st_mtime > 60:
+                    remove_tree(path)
+            except OSError:
+                pass
+            return
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            end_processes(lambda everything: marked(everything, token), 1.0)
+            remove_tree(path)
+            self.notes.append("removed what an agent that was killed had left: " + text(path))
+        except OSError:
+            pass  # it lives
+        finally:
+            os.close(lock)
+
+    def environment(self, name, marker, restored):
+        """The environment of a shell. A restored one gets its variables from its predecessor instead."""
+        base = {} if restored else dict(os.environb)
+        for key in list(base):
+            if key in (b"BASH_ENV", b"ENV", b"PROMPT_COMMAND", b"SHELLOPTS", b"BASHOPTS", b"BASH_XTRACEFD") or (
+                key in (b"BASH_FUNC_builtin%%", b"BASH_FUNC_builtin()")
+            ):
+                del base[key]
+        if not restored:
+            for pager in (b"PAGER", b"GIT_PAGER", b"SYSTEMD_PAGER", b"MANPAGER"):
+                base[pager] = b"cat"
+            base.setdefault(b"TERM", b"dumb")
+        base[name] = marker
+        return base
+
+    def fresh_path(self, name=None):
+        """A new name in our directory; None where there is no directory."""
+        if self.directory is None:
+            return None
+        self.paths += 1
+        return self.directory + b"/" + (name or b"p%d" % self.paths)
+
+    def next_session(self):
+        self.numbers += 1
+        return self.numbers
+
+    # -- the loop
+
+    def watch(self, fd, handler, events=select.POLLIN):
+        self.handlers[fd] = handler
+        if self.watched.get(fd) != events:
+            self.watched[fd] = events
+            self.poll.register(fd, events)
+
+    def forget(self, fd):
+        if self.watched.pop(fd, None) is not None:
+            self.poll.unregister(fd)
+            del self.handlers[fd]
+
+    def loop(self):
+        while self.ending is None:
+            now = time.monotonic()
+            due = None
+            for session in self.everyone():
+                at = session.tick(now)
+                if at is not None and (due is None or at < due):
+                    due = at
+            if self.jobs:
+                timeout = 0
+            else:
+                timeout = None if due is None else max(0.0, (due - time.monotonic()) * 1000.0 + 0.5)
+            for fd, events in self.poll.poll(timeout):
+                handler = self.handlers.get(fd)
+                if handler is not None:
+                    handler(events)
+            if self.ended_by:
+                return
+            self.collect_shells()
+            if self.jobs:
+                self.work()
+            if self.canceling:
+                self.check_cancelled()
+
+    def everyone(self):
+        if self.spare is not None:
+            return [self.spare] + list(self.sessions.values())
+        return list(self.sessions.values())
+
+    def collect_shells(self):
+        for pid, session in list(self.shells.items()):
+            try:
+                # Looked at before it is collected: a zombie still has its name, which tells an `exec` from an end.
+                if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+                    continue
+                one = process(pid)
+                status = os.waitpid(pid, 0)[1]
+            except ChildProcessError:
+                one, status = None, 0
+            session.on_death(status, one.comm if one is not None else "bash")
+
+    def shell_ready(self):
+        if self.hello is not None and not self.greeted:
+            self.greet()
+
+    # -- requests
+
+    def on_input(self, _events):
+        while True:
+            try:
+                data = os.read(0, CHUNK)
+            except BlockingIOError:
+                break
+            except OSError:
+                data = b""
+            if not data:
+                self.ending = ""
+                return
+            self.inbox += data
+            if len(data) < CHUNK:
+                break
+        self.read_requests()
+        if len(self.outbox) > SECTIONS_MAX:  # who does not read answers may not ask more
+            self.forget(0)
+
+    def read_requests(self):
+        while self.ending is None and (self.greeted or self.hello is None):
+            if self.header is None:
+                end = self.inbox.find(b"\n", self.scanned)
+                if end < 0:
+                    self.scanned = len(self.inbox)
+                    if self.scanned > HEADER_MAX:
+                        raise Broken("bad_request" if self.hello else "lost_input", "a header has more than 65536 bytes")
+                    return
+                self.header = self.parse_header(self.inbox[:end])
+                self.inbox = self.inbox[end + 1 :]
+                self.scanned = 0
+            verb, ident, keys, sections, size = self.header
+            if len(self.inbox) < size:
+                return
+            body, self.inbox = self.inbox[:size], self.inbox[size:]
+            self.header = None
+            values, at = {}, 0
+            for name, length in sections:
+                values[name] = body[at : at + length]
+                at += length
+            try:
+                self.serve(verb, ident, keys, values)
+            except Refused as error:
+                self.say({"t": "error", "id": ident, "kind": error.kind, "message": str(error)})
+
+    def parse_header(self, line):
+        if self.hello is None and not line.startswith(b"hello "):
+            raise Broken("lost_input", "the first line is not a hello but %r" % text(line[:80]))
+        try:
+            words = line.decode("ascii").split(" ")
+            verb, ident = words[0], int(words[1])
+            keys, sections, size = {}, [], 0
+            for word in words[2:]:
+                name = word.split("=", 1)[0].split(":", 1)[0]
+                sign, value = word[len(name)], word[len(name) + 1 :]
+                if sign == "=":
+                    keys[name] = value
+                else:
+                    length = int(value)
+                    if length < 0:
+                        raise ValueError(value)
+                    sections.append((name, length))
+                    size += length
+        except (ValueError, IndexError):
+            raise Broken("bad_request", "this is not a header: %r" % text(line[:200]))
+        if size > SECTIONS_MAX:
+            raise Broken("bad_request", "a request has more than %d bytes" % SECTIONS_MAX)
+        return verb, ident, keys, sections, size
+
+    def serve(self, verb, ident, keys, values):
+        if self.hello is None:
+            self.serve_hello(keys)
+            return
+        if ident in self.idents or ident <= 0:
+            raise Refused("bad_request", "the id %d was used before" % ident)
+        self.idents.add(ident)
+        if verb == "run":
+            self.serve_run(ident, keys, values)
+        elif verb == "slice":
+            self.serve_slice(ident, keys, values)
+        elif verb == "cancel":
+            self.only(keys, (), values, ())
+            self.canceling.append(ident)
+            for session in self.everyone():
+                session.cancel()
+        elif verb == "bye":
+            self.only(keys, (), values, ())
+            self.ending = ident
+        else:
+            raise Refused("bad_request", "unknown verb %r" % verb)
+
+    @staticmethod
+    def only(keys, known_keys, values, known_values):
+        unknown = [name for name in keys if name not in known_keys] + [n for n in values if n not in known_values]
+        if unknown:
+            raise Refused("bad_request", "unknown: " + ", ".join(sorted(unknown)))
+
+    @staticmethod
+    def number(keys, name, default=None):
+        try:
+            value = int(keys[name]) if name in keys or default is None else default
+        except (KeyError, ValueError):
+            value = -1
+        if value < 0:
+            raise Refused("bad_request", "%s must be a whole number, not %r" % (name, keys.get(name, "nothing")))
+        return value
+
+    def serve_hello(self, keys):
+        try:
+            self.only(keys, HELLO_KEYS, (), ())
+            version = self.number(keys, "v")
+            self.store.limit(self.number(keys, "host_bytes", 1 << 62))
+            self.max_sessions = self.number(keys, "max_sessions", 16)
+        except Refused as error:
+            raise Broken(error.kind, str(error))
+        if version != VERSION:
+            raise Broken("version", "the agent speaks version %d, the client %d" % (VERSION, version))
+        self.hello = keys
+        if self.bash_version:
+            self.greet()
+
+    def greet(self):
+        environ = os.environ
+        user = environ.get("USER") or environ.get("LOGNAME")
+        if not user:
+            import pwd
+
+            try:
+                user = pwd.getpwuid(os.getuid()).pw_name
+            except KeyError:
+                user = str(os.getuid())
+        self.greeted = True
+        self.say(
+            {
+                "t": "hello",
+                "nonce": self.hello.get("nonce", ""),
+                "v": VERSION,
+                "agent": DIGEST,
+                "python": "%d.%d.%d" % sys.version_info[:3],
+                "bash": self.bash_version,
+                "uid": os.getuid(),
+                "user": user,
+                "host": os.uname().nodename,
+                "pid": os.getpid(),
+                "clock": time.time(),
+                "dir": text(self.directory or b""),
+                "notes": self.notes,
+            }
+        )
+        self.read_requests()
+
+    def session(self, name):
+        if name in self.sessions:
+            return self.sessions[name]
+        if len(self.sessions) >= self.max_sessions:
+            raise Refused("too_many_sessions", "there are %d sessions, as many as may be" % len(self.sessions))
+        session, self.spare = self.spare, None  # the first name takes the shell that was started before hello
+        if session is None:
+            try:
+                session = Session(self, name)
+            except OSError as error:
+                raise Refused("internal", "no new session: %s" % error.strerror)
+        session.name = name
+        self.sessions[name] = session
+        return session
+
+    def serve_run(self, ident, keys, values):
+        extra = [name for name in values if not name.startswith(("env.", "probe."))]
+        self.only(keys, RUN_KEYS, dict.fromkeys(extra), RUN_SECTIONS)
+        if "session" not in keys or "command" not in values:
+            raise Refused("bad_request", "a run needs session= and command:")
+        for name, value in values.items():
+            if b"\0" in value and not name.startswith("probe."):
+                raise Refused("bad_request", "%s holds a NUL byte, which no shell can take" % name)
+        run = Run(ident, keys["session"])
+        run.command = values["command"]
+        run.timeout = self.number(keys, "timeout_ms", 60000) / 1000.0
+        run.cap = self.number(keys, "cap", 64 << 20)
+        run.cwd = values.get("cwd")
+        run.requires = [name for name in values.get("requires", b"").split(b"\n") if name]
+        for name in values:
+            if name.startswith("env."):
+                run.env.append((self.variable(name[4:]), values[name]))
+            elif name.startswith("probe."):
+                run.probes.append(self.probe(name, values[name]))
+        session = self.session(run.session)
+        for stream in ("stdout", "stderr"):
+            path = self.fresh_path(b"c%d.%s" % (ident, stream[3:].encode()))
+            run.captures[stream] = Capture(self.store, path, run.cap)
+        self.runs[ident] = run
+        session.queue.append(run)
+        session.next()
+
+    @staticmethod
+    def variable(name):
+        plain = name.replace("_", "a")
+        if not plain.isalnum() or plain[0].isdigit() or not all([ord(c) < 128 for c in plain]):
+            raise Refused("bad_request", "%r is not a name that a variable can have" % name)
+        return name.encode()
+
+    @staticmethod
+    def probe(word, question):
+        parts = word.split(".")
+        if len(parts) < 4 or parts[-2] not in PROBES or parts[-1] not in ("stdout", "stderr"):
+            raise Refused("bad_request", "%s is not probe.NAME.KIND.STREAM" % word)
+        return ".".join(parts[1:-2]), parts[-2], parts[-1], question
+
+    def serve_slice(self, ident, keys, values):
+        self.only(keys, SLICE_KEYS, values, ("pattern",))
+        query = {"mode": keys.get("mode", "head"), "stream": keys.get("stream", "stdout")}
+        if query["mode"] not in SLICE_MODES or query["stream"] not in ("stdout", "stderr"):
+            raise Refused("bad_request", "no mode %(mode)r of a stream %(stream)r" % query)
+        if (query["mode"] == "match") != ("pattern" in values):
+            raise Refused("bad_request", "mode=match has a pattern, and no other has")
+        query["pattern"] = values.get("pattern", b"")
+        for name, default in (
+            ("first", 0), ("last", 0), ("before", 0), ("after", 0),
+            ("max_lines", 20), ("max_bytes", 4096), ("line_bytes", 500),
+        ):  # fmt: skip
+            query[name] = self.number(keys, name, default)
+        run = self.runs.get(self.number(keys, "of"))
+        if run is None:
+            raise Refused("no_such_run", "there is no run %s" % keys["of"])
+        if run.done:
+            self.start_slice(ident, run, query)
+        else:
+            run.waiting.append((ident, query))
+
+    # -- answers
+
+    def say(self, answer, payload=b""):
+        self.outbox += json(answer).encode("utf-8", "replace") + b"\n" + payload
+        self.on_output(0)
+
+    def on_output(self, _events):
+        try:
+            while self.outbox:
+                self.outbox = self.outbox[os.write(1, self.outbox[: 1 << 20]) :]
+        except BlockingIOError:
+            self.watch(1, self.on_output, select.POLLOUT)
+            return
+        except OSError:
+            self.outbox = b""
+            raise Gone
+        self.forget(1)
+        if self.hello is not None and 0 not in self.watched:
+            self.watch(0, self.on_input)
+
+    def conclude(self, run):
+        """A command has ended: answer its probes, then itself."""
+        if not run.probes or run.execution == "not_run":
+            self.answer_run(run)
+            return
+
+        def answered(answers, error):
+            run.answers = answers or {probe[0]: {"error": error} for probe in run.probes}
+            self.answer_run(run)
+
+        self.jobs.append((scan_probes(run), answered))
+
+    def answer_run(self, run):
+        run.done = True
+        run.command, run.env, run.probes = b"", [], []
+        self.say(run.result())
+        waiting, run.waiting = run.waiting, []
+        for ident, query in waiting:
+            self.start_slice(ident, run, query)
+
+    def start_slice(self, ident, run, query):
+        def answered(pick, error):
+            run.captures[query["stream"]].rest()
+            if pick is None:
+                self.say({"t": "error", "id": ident, "kind": error.kind, "message": str(error)})
+                return
+            payload = b"".join(pick.payload)
+            total = run.captures[query["stream"]].lines
+            answer = {"t": "slice", "id": ident, "total": total, "more": pick.more, "lines": pick.lines}
+            answer["payload"] = len(payload)
+            self.say(answer, payload)
+
+        self.jobs.append((scan_slice(run, query), answered))
+
+    def work(self):
+        """A step of the first scan: about one chunk, so that nothing else waits long."""
+        steps, answered = self.jobs[0]
+        signal.setitimer(signal.ITIMER_REAL, REGEX_S)
+        try:
+            # The regular expression engine looks for signals while it works: even one that would never end stops.
+            answer, error = next(steps), None
+            until = time.monotonic() + 0.01
+            while answer is None or not isinstance(answer, tuple):
+                if time.monotonic() > until:
+                    return
+                answer = next(steps)
+        except Refused as refused:
+            answer, error = None, refused
+        except TooSlow as slow:
+            answer, error = None, Refused("bad_request", str(slow))
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        del self.jobs[0]
+        answered(answer[0] if answer is not None else None, error)
+
+    def check_cancelled(self):
+        if self.jobs or [session for session in self.everyone() if session.run is not None and session.run.ending]:
+            return
+        for ident in self.canceling:
+            self.say({"t": "ok", "id": ident})
+        self.canceling = []
+
+    def read_to_nowhere(self, pipe):
+        """Keep an output open whose command has ended. The oldest goes when there are too many."""
+        pipe.unlink()
+
+        def on_late(_events):
+            try:
+                for _ in range(4):
+                    if not os.read(pipe.fd, CHUNK):
+                        drop()
+                        return
+            except BlockingIOError:
+                pass
+            except OSError:
+                drop()
+
+        def drop():
+            self.forget(pipe.fd)
+            self.late.remove(pipe)
+            pipe.close()
+
+        if len(self.late) >= LATE_MAX:
+            oldest = self.late.pop(0)
+            self.forget(oldest.fd)
+            oldest.close()
+        self.late.append(pipe)
+        self.watch(pipe.fd, on_late)
+
+    # -- the end
+
+    def fatal(self, kind, message):
+        try:
+            self.say({"t": "error", "id": 0, "kind": kind, "message": message})
+        except Gone:
+            pass
+
+    def finish(self):
+        """End every process, remove the directory, say bye. Called once, on every way out."""
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
+        if isinstance(self.ending, int):
+            self.answer_rest()
+        token = self.token
+        sids = set(self.shells)
+        for session in self.everyone():
+            sids.update(session.old_shells)
+        if sids:
+            end_processes(lambda everything: offspring(everything, sids, token), END_S - 0.5)
+        if self.directory is not None:
+            remove_tree(self.directory)
+        try:
+            if isinstance(self.ending, int):
+                self.say({"t": "bye", "id": self.ending})
+            self.flush(2.0)
+        except Gone:
+            pass
+
+    def answer_rest(self):
+        """Every run has its answer before bye."""
+        try:
+            for session in self.everyone():
+                rest = ([session.run] if session.run is not None else []) + session.queue
+                for run in rest:
+                    run.note("cancelled")
+                    run.execution = "killed" if run.started else "not_run"
+                    if run.started:
+                        run.elapsed = time.monotonic() - run.started
+                    for capture in run.captures.values():
+                        capture.close()
+                    self.answer_run(run)
+            deadline = time.monotonic() + 1.0
+            while self.jobs and time.monotonic() < deadline:
+                self.work()
+        except Gone:
+            pass
+
+    def flush(self, seconds):
+        deadline = time.monotonic() + seconds
+        while self.outbox and time.monotonic() < deadline:
+            waiting = select.poll()
+            waiting.register(1, select.POLLOUT)
+            waiting.poll(100)
+            self.on_output(0)
+
+
+def remove_tree(path):
+    """Remove a directory of ours. Nothing in it is followed."""
+    try:
+        for name in os.listdir(path):
+            inner = path + b"/" + name
+            try:
+                os.unlink(inner)
+            except OSError:
+                remove_tree(inner)
+        os.rmdir(path)
+    except OSError:
+        pass
+
+
+def marked(everything, token):
+    """Processes in whose environment an agent's marker is."""
+    needle = MARKER + b"=" + token + b"."
+    return {p for p in everything if needle in slurp("/proc/%d/environ" % p, 1 << 20)}
+
+
+def offspring(everything, sids, token):
+    """Processes of our sessions: by session, by descent, or by the marker in their environment."""
+    members = {one.pid for one in everything.values() if one.sid in sids}
+    members.update(marked({p for p in everything if p not in members}, token))
+    grown = True
+    while grown:
+        grown = False
+        for one in everything.values():
+            if one.pid not in members and one.ppid in members:
+                members.add(one.pid)
+                grown = True
+    members.discard(os.getpid())
+    return members
+
+
+def end_processes(select_from, seconds):
+    """TERM, and half a second later KILL, whatever `select_from` finds among all processes, until nothing is left."""
+    deadline = time.monotonic() + seconds
+    killing = time.monotonic() + min(0.5, seconds / 2)
+    asked = set()
+    while True:
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            pass
+        everything = processes()
+        living = [pid for pid in select_from(everything) if everything[pid].state not in "ZX"]
+        now = time.monotonic()
+        if not living or now >= deadline:
+            return
+        for pid in living:
+            if now >= killing:
+                kill(pid, signal.SIGKILL)
+            elif pid not in asked:
+                asked.add(pid)
+                kill(pid, signal.SIGTERM)
+                kill(pid, signal.SIGCONT)
+        time.sleep(0.005 if len(asked) < 3 else 0.02)
+
+
+def main():
+    """Run the agent; the process ends without the interpreter's own leave-taking, which takes longer than ours."""
+    code = 70
+    try:
+        code = Agent().run()
+    finally:
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    main()
