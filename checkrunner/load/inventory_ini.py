@@ -63,7 +63,7 @@ class _Reader:
                 self.line(text, SourceRef(path=self.path, line=number, column=line.index(text[0]) + 1))
         for name, what, ref in self.wanted:
             if name not in self.declared:
-                close = nearest(name, self.declared)
+                close = nearest(name, self.declared - {"all", "ungrouped"})
                 hint = f"Did you mean {close!r}?" if close else f"Declare it with a section [{name}]."
                 raise self.draft.fail(ref, f"{what} names the group {name!r}, which no section declares", hint)
 
@@ -115,13 +115,18 @@ class _Reader:
         self.warn_of_cuts(text, words, ref)
         hosts = self.draft.add_hosts(self.checked(words[0], text, ref), self.group, ref)
         for word in words[1:]:
-            at = SourceRef(path=self.path, line=ref.line, column=ref.column + max(text.find(word.split("=")[0], 1), 0))
+            at = self.place(word, text, ref)
             name, equals, value = word.partition("=")
             if not equals or not name:
                 hint = "Write no spaces around '='; quote a value with spaces." if "=" in text else "One host a line."
                 raise self.draft.fail(at, f"name=value is expected here, this is {word!r}", hint)
             for host in hosts:
                 host.vars[name] = Assigned(literal(value), value, at)
+
+    def place(self, word: str, text: str, ref: SourceRef) -> SourceRef:
+        """Where a word of a host line is; the line's start if quotes in the name hide it."""
+        found = re.search(rf"\s{re.escape(word.partition('=')[0])}", text)
+        return SourceRef(path=self.path, line=ref.line, column=ref.column + (found.start() + 1 if found else 0))
 
     def checked(self, word: str, text: str, ref: SourceRef) -> str:
         if word == "---" or (word.endswith(":") and word == text):

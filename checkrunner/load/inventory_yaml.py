@@ -51,10 +51,10 @@ def _start(document: Document) -> Node:
     return document.root or YamlMap(document.path, 0, 0)
 
 
-def _group(name: str, key: YamlScalar, node: Node, document: Document, draft: Draft) -> DraftGroup:
+def _group(name: str, key: YamlScalar, node: Node, document: Document, draft: Draft) -> None:
     group = draft.group(name, key.ref)
     if _is_null(node):
-        return group
+        return
     if not isinstance(node, YamlMap):
         raise document.fail(node, f"group {name!r} is a mapping with hosts, children, vars; this is {raw_text(node)}")
     for part in node:
@@ -67,11 +67,11 @@ def _group(name: str, key: YamlScalar, node: Node, document: Document, draft: Dr
     children = _mapping(node, "children", name, document)
     for child, below in children.items():
         at = children.keys_at[child]
-        draft.add_child(group, _group(child, at, below, document, draft), at.ref)
+        draft.add_child(group, draft.group(child, at.ref), at.ref)
+        _group(child, at, below, document, draft)
     hosts = _mapping(node, "hosts", name, document)
     for entry, values in hosts.items():
         _hosts(entry, hosts.keys_at[entry], values, group, document, draft)
-    return group
 
 
 def _mapping(node: YamlMap, part: str, group: str, document: Document) -> YamlMap:

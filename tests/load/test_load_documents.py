@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import json
 import string
 from pathlib import Path
@@ -39,7 +39,7 @@ def test_values_have_their_yaml_types() -> None:
     assert value_of(text) == {
         "a": 1,
         "b": [True, False, None, None, 1.5, 420, 31, 1000, -3],
-        "c": datetime.date(2024, 1, 2),
+        "c": dt.date(2024, 1, 2),
         "d": "1",
         "e": "text",
         "f": None,

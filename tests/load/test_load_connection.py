@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from checkrunner.load.inventory import load_inventory
+from checkrunner.model.errors import InventoryError
+from checkrunner.model.inventory import Host
+from checkrunner.model.sources import Secret
+
+
+def host(tmp_path: Path, variables: str) -> Host:
+    path = tmp_path / "hosts.yml"
+    path.write_text(f"all: {{hosts: {{h: {{{variables}}}}}}}\n", encoding="utf-8")
+    return load_inventory([str(path)]).hosts["h"]
+
+
+def ini_host(tmp_path: Path, variables: str) -> Host:
+    path = tmp_path / "hosts"
+    path.write_text(f"h {variables}\n", encoding="utf-8")
+    return load_inventory([str(path)]).hosts["h"]
+
+
+def test_defaults(tmp_path: Path) -> None:
+    found = host(tmp_path, "")
+
+    assert (found.address, found.transport, found.port, found.user) == ("h", "ssh", None, None)
+    assert (found.private_key_file, found.password, dict(found.options)) == (None, None, {})
+
+
+@pytest.mark.parametrize("prefix", ["", "ansible_", "ansible_ssh_"])
+def test_settings_with_and_without_prefix(tmp_path: Path, prefix: str) -> None:
+    found = host(
+        tmp_path, f"{prefix}host: 10.0.0.1, {prefix}port: 2222, {prefix}user: joe, {prefix}private_key_file: ~/k"
+    )
+
+    assert (found.address, found.port, found.user, found.private_key_file) == ("10.0.0.1", 2222, "joe", "~/k")
+
+
+def test_the_prefixed_name_wins(tmp_path: Path) -> None:
+    found = host(tmp_path, "ansible_user: a, user: b, ansible_port: 1, ansible_ssh_port: 2, port: 3")
+
+    assert (found.user, found.port) == ("a", 2)
+
+
+@pytest.mark.parametrize(
+    ("written", "transport"),
+    [("ssh", "ssh"), ("smart", "ssh"), ("paramiko", "ssh"), ("local", "local"), ("ansible.builtin.ssh", "ssh")],
+)
+def test_transports(tmp_path: Path, written: str, transport: str) -> None:
+    assert host(tmp_path, f"ansible_connection: {written}").transport == transport
+    assert host(tmp_path, f"connection: {written}").transport == transport
+
+
+@pytest.mark.parametrize(
+    ("variables", "column", "message", "hint"),
+    [
+        ("ansible_connection: winrm", 39, "'winrm' is not supported", "Supported: ssh"),
+        ("ansible_connection: locale", 39, "'locale' is not supported", "'local'"),
+        ("ansible_port: x", 33, "'x' is not a port", "65535"),
+        ("ansible_port: 0", 33, "'0' is not a port", ""),
+        ("ansible_port: true", 33, "'true' is not a port", ""),
+        ("ansible_host: '{{ ip }}'", 34, "cannot hold a template", ""),
+        ("ansible_password: '{{ vault }}'", 38, "cannot hold a template", ""),
+        ("ansible_ssh_common_args: '-J {{ j }}'", 45, "cannot hold a template", ""),
+        ("ansible_user: [a]", 33, "not a list", ""),
+    ],
+)
+def test_settings_that_cannot_be(tmp_path: Path, variables: str, column: int, message: str, hint: str) -> None:
+    with pytest.raises(InventoryError) as caught:
+        host(tmp_path, variables)
+
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+    assert (caught.value.source.line, caught.value.source.column) == (1, column)
+
+
+def test_templates_elsewhere_are_texts(tmp_path: Path) -> None:
+    assert host(tmp_path, "url: 'http://{{ x }}'").vars["url"] == "http://{{ x }}"
+
+
+def test_other_settings_become_options(tmp_path: Path) -> None:
+    found = host(
+        tmp_path,
+        "ansible_ssh_common_args: -J jump, ssh_extra_args: -v, ansible_ssh_host_key_checking: false, "
+        "ansible_become: true, become_user: b, ansible_become_user: app, ansible_python_interpreter: /usr/bin/python3, "
+        "color: red",
+    )
+
+    assert dict(found.options) == {
+        "ssh_common_args": "-J jump",
+        "ssh_extra_args": "-v",
+        "host_key_checking": False,
+        "become": True,
+        "become_user": "app",
+        "python_interpreter": "/usr/bin/python3",
+    }
+    assert found.vars["ansible_ssh_common_args"] == "-J jump"
+
+
+@pytest.mark.parametrize(
+    "name", ["ansible_password", "ansible_ssh_pass", "ansible_ssh_password", "password", "ssh_pass"]
+)
+def test_passwords_are_secrets_everywhere(tmp_path: Path, name: str) -> None:
+    found = host(tmp_path, f"{name}: hunter2")
+
+    assert found.password == Secret("hunter2")
+    assert found.vars[name] == Secret("hunter2")
+    assert "hunter2" not in repr(found)
+
+
+def test_become_passwords_are_secrets(tmp_path: Path) -> None:
+    found = host(tmp_path, "ansible_become_pass: hunter2")
+
+    assert found.options["become_password"] == Secret("hunter2")
+    assert "hunter2" not in repr(found)
+
+
+def test_group_passwords_are_secrets_in_the_group_too(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text("[g]\nh\n[g:vars]\nansible_password=hunter2\n", encoding="utf-8")
+    inventory = load_inventory([str(path)])
+
+    assert inventory.hosts["h"].password == Secret("hunter2")
+    assert "hunter2" not in repr(inventory)
+
+
+@pytest.mark.parametrize("text", ["0123", "1_000", "1e5", "12345", "True"])
+def test_passwords_are_texts_as_written(tmp_path: Path, text: str) -> None:
+    assert ini_host(tmp_path, f"ansible_password={text}").password == Secret(text)
+    assert host(tmp_path, f"ansible_password: {text}").password == Secret(text)

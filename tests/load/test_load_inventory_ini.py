@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkrunner.load.inventory import load_inventory, load_inventory_with_origins
+from checkrunner.load.inventory_ini import literal
+from checkrunner.model.errors import InventoryError
+from checkrunner.model.inventory import Inventory
+
+
+def load(tmp_path: Path, text: str) -> Inventory:
+    path = tmp_path / "hosts"
+    path.write_text(text, encoding="utf-8")
+    return load_inventory([str(path)])
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("v=False", False),
+        ("v=false", "false"),
+        ("v=yes", "yes"),
+        ("v=007", "007"),
+        ("v=1_0", 10),
+        ("v=56L", "56L"),
+        ("v=1.50", 1.5),
+        ("v=-3", -3),
+        ("v=", ""),
+        ("v=None", None),
+        ("v='a b'", "a b"),
+        ('v="a #b"', "a #b"),
+        ("v=\"'03#pa33'\"", "03#pa33"),
+        ("v='[1, 2]'", [1, 2]),
+        ("v='(1, 2)'", [1, 2]),
+        ("v='{\"a\": [None]}'", {"a": [None]}),
+        ("v=a=b", "a=b"),
+        ("v=1j", "1j"),
+        ("v=...", "..."),
+        ("v=b'x'", "bx"),  # the shell-like split takes the quotes away first
+        ("v=x  # comment", "x"),
+        ("v=a#b", "a"),
+        (r"v=C:\\dir", "C:\\dir"),
+    ],
+)
+def test_values_of_host_lines(tmp_path: Path, line: str, value: object) -> None:
+    assert load(tmp_path, f"web {line}\n").hosts["web"].vars["v"] == value
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("v=1", 1),
+        ("v = 1", 1),
+        ("v=1 # comment", 1),
+        ("v=text # no comment", "text # no comment"),
+        ("v='quoted'", "quoted"),
+        ('v="a b" c', '"a b" c'),
+        ("v=", ""),
+        ("v=a = b", "a = b"),
+        ("v=True", True),
+        ("v=-o Foo=bar", "-o Foo=bar"),
+    ],
+)
+def test_values_of_vars_sections(tmp_path: Path, line: str, value: object) -> None:
+    assert load(tmp_path, f"[g]\nweb\n[g:vars]\n{line}\n").hosts["web"].vars["v"] == value
+
+
+def test_a_cut_value_is_warned_of(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text("web p=a#b  q=1\ndb p='a#b' # fine, it's a comment\nx p=1 #fine\n", encoding="utf-8")
+    _, origins = load_inventory_with_origins([str(path)])
+
+    assert origins.warnings == (f"{path}:1:1: 'p' ends at '#', which starts a comment; quote the value",)
+
+
+def test_sections_and_comments(tmp_path: Path) -> None:
+    inventory = load(
+        tmp_path,
+        "; one\n# two\nfirst\n\n[web]  # three\n  web1  \n[ünï:children]\nweb\n[web]\nweb2\n[web:vars]\n# four\na=1\n",
+    )
+
+    assert list(inventory.hosts) == ["first", "web1", "web2"]
+    assert inventory.groups["web"].hosts == ("web1", "web2")
+    assert inventory.groups["ünï"].children == ("web",)
+    assert inventory.groups["ungrouped"].hosts == ("first",)
+    assert inventory.hosts["web2"].vars["a"] == 1
+
+
+def test_windows_line_ends(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_bytes(b"[web]\r\nweb1 a=1\r\n[web:vars]\r\nb=x\r\n")
+
+    assert dict(load_inventory([str(path)]).hosts["web1"].vars) == {"a": 1, "b": "x"}
+
+
+def test_groups_may_be_declared_later(tmp_path: Path) -> None:
+    inventory = load(tmp_path, "[top:vars]\nx=1\n[top:children]\nlow\n[low]\nh\n")
+
+    assert inventory.hosts["h"].vars["x"] == 1
+    assert inventory.hosts["h"].groups == ("low", "top")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "message", "hint"),
+    [
+        ("[web:vars]\na=1\n", 1, 1, "[web:vars] names the group 'web', which no section declares", "[web]"),
+        ("[web]\n[webs:vars]\n", 2, 1, "'webs'", "'web'"),
+        ("[a:children]\nnope\n[b]\n", 2, 1, "[a:children] names the group 'nope'", "[nope]"),
+        ("[a:child]\n", 1, 1, "not a kind of section", "[a:children]"),
+        ("[a b]\n", 1, 1, "not a section", "[group:vars]"),
+        ("[]\n", 1, 1, "not a section", ""),
+        ("[a:children]\nb\n[b:children]\na\n", 4, 1, "'b' contains itself: b > a > b", ""),
+        ("[a:children]\na\n", 2, 1, "'a' contains itself: a > a", ""),
+        ("[a:children]\nb\n[b:children]\nc\n[c:children]\na\n", 6, 1, "c > a > b > c", ""),
+        ("web a\n", 1, 5, "name=value is expected here, this is 'a'", "One host a line"),
+        ("web a = b\n", 1, 5, "name=value is expected", "no spaces around '='"),
+        ("web ok=1 b\n", 1, 10, "this is 'b'", "quote"),
+        ("web a='b\n", 1, 1, "quotes of this line do not match", ""),
+        ("a=1\n", 1, 1, "a host name is expected here", "[group:vars]"),
+        ("[g:vars]\nfoo\n[g]\n", 2, 1, "name=value is expected here", ""),
+        ("[g:children]\na b\n", 2, 1, "the name of a group is expected", ""),
+        ("  web[5:1]\n", 1, 6, "is empty", "[1:5]"),
+        ("web[01:100]\n", 1, 4, "different length", "[001:100]"),
+        ("x\nweb:\n", 2, 1, "'web:' is not a host name", "Is this YAML?"),
+        ("x\nroot@web\n", 2, 5, "cannot hold '@'", "ansible_user"),
+        ("[a,b]\n", 1, 1, "cannot be the name of a group", ""),
+        ("[g]\nh\n[g:vars]\nansible_group_priority=high\n", 4, 1, "whole number", ""),
+    ],
+)
+def test_errors_name_the_line(tmp_path: Path, text: str, line: int, column: int, message: str, hint: str) -> None:
+    with pytest.raises(InventoryError) as caught:
+        load(tmp_path, text)
+    error = caught.value
+
+    assert message in error.message
+    assert hint in error.hint
+    assert (error.source.line, error.source.column) == (line, column)
+    assert error.line_text
+
+
+@given(st.text())
+def test_literals_never_fail(text: str) -> None:
+    literal(text)
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda s: st.lists(s, max_size=3)))
+def test_literals_come_back(value: object) -> None:
+    assert literal(repr(value)) == value
