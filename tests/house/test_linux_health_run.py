@@ -63,7 +63,7 @@ def finding(report: Mapping[str, Any], check: str) -> dict[str, Any]:
 
 
 def text(found: Mapping[str, Any]) -> str:
-    return "\n".join(line["text"] for part in found["slices"] for line in part["lines"])
+    return "\n".join(line[1] for part in found["slices"] for line in part["lines"])
 
 
 def test_a_calm_machine_raises_no_alarm(tmp_path: Path) -> None:
