@@ -5,9 +5,10 @@ Text from hosts is made harmless here once more; nothing in it is read as markup
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterator, Mapping
-from typing import TextIO
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TextIO
 
 from checkrunner.model.report import Finding, Incomplete, NumberRange, Report
 from checkrunner.model.results import CaptureState, Execution, HostState, Reason, Slice, VerdictState
@@ -148,25 +149,24 @@ class _Page:
         return f"on {names}" if number == 1 else f"on {names} ({count_of(number, 'host')})"
 
     def _reason(self, reason: Reason) -> Iterator[str]:
-        text = reason.message or reason.subject
-        shown = safe(text)
-        details = []
-        # Most messages say both; a range over hosts is only in `actual`.
-        if not (reason.actual and safe(reason.actual) in shown):
-            if reason.expected and safe(reason.expected) not in shown and "expected" not in shown:
-                details.append(f"expected {reason.expected}")
-            if reason.actual:
-                details.append(f"got {reason.actual}")
-        if details:
-            text += f" ({', '.join(details)})"
+        text = reason.message
+        if not text:
+            text = f"{reason.subject}: expected {reason.expected}, got {reason.actual}"
+        elif " (median " in reason.actual:
+            # The message holds the range; who is at its ends stands in `actual` alone.
+            text += reason.actual[reason.actual.rindex(" (median ") :]
         yield from wrapped(text, self._width, first=_INDENT + "- ", rest=_INDENT + "  ")
 
     def _metadata(self, finding: Finding) -> Iterator[str]:
         """What helps to judge a command that failed; sizes of outputs are left to the JSON report."""
         result: Mapping[str, object] = finding.result
         facts = [
-            f"{label} {_value(result[name], unit)}"
-            for name, label, unit in (("rc", "rc", ""), ("signal", "signal", ""), ("elapsed_s", "took", " s"))
+            f"{label} {_value(result[name], show)}"
+            for name, label, show in (
+                ("rc", "rc", _plain),
+                ("signal", "signal", _plain),
+                ("elapsed_s", "took", _seconds),
+            )
             if name in result
         ]
         if finding.execution not in {Execution.DONE, Execution.NOT_RUN}:
@@ -257,12 +257,19 @@ class _Page:
         return f"{text}; hosts: {reached or 'none'}{captures}; exit code {self._report.run.exit_code}"
 
 
-def _value(value: object, unit: str) -> str:
+def _value(value: object, show: Callable[[Any], str]) -> str:
     if isinstance(value, NumberRange):
-        low, high = _short(value.minimum), _short(value.maximum)
-        return f"{low} to {high}{unit} (median {_short(value.median)}, most on {safe(value.max_host)})"
-    return f"{_short(value)}{unit}"
+        low, middle, high = show(value.minimum), show(value.median), show(value.maximum)
+        return f"{low} to {high} (median {middle}, most on {safe(value.max_host)})"
+    return show(value)
 
 
-def _short(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float) and value < 1000 else f"{value}"
+def _plain(value: object) -> str:
+    return safe(f"{value:g}" if isinstance(value, float) else str(value))
+
+
+def _seconds(value: object) -> str:
+    """Commands are often short: below a second in milliseconds."""
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        return safe(str(value))
+    return f"{value * 1000:.0f} ms" if value < 1 else duration(value)
