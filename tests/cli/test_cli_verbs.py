@@ -1,0 +1,233 @@
+"""The verbs that connect to nothing, errors and exit codes, through the real command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+PLAYBOOK = """\
+- name: web
+  hosts: web
+  tags: [front]
+  checks:
+    - name: Port open
+      id: port
+      run: 'true'
+      tags: net
+    - name: Disk
+      run: df -h
+      severity: warning
+      requires: [df]
+- hosts: db
+  checks:
+    - run: uptime
+"""
+INVENTORY = """\
+web01 tier=1
+[web]
+web[01:03] color=blue
+[db]
+db1
+[db:vars]
+color=red
+"""
+
+
+class Cli:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "play.yml").write_text(PLAYBOOK)
+        (folder / "inv.ini").write_text(INVENTORY)
+
+    def __call__(self, *args: str, stdin: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "PYTHONPATH": str(ROOT), "COLUMNS": "120"}
+        return subprocess.run(
+            [sys.executable, "-m", "checkrunner", *args],
+            cwd=self.folder,
+            env=env | environ,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=50,
+            check=False,
+        )
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    return Cli(tmp_path)
+
+
+def test_version(cli: Cli) -> None:
+    done = cli("--version")
+
+    assert done.stdout.startswith("checkrunner 0.")
+    assert done.returncode == 0
+
+
+def test_help_teaches(cli: Cli) -> None:
+    done = cli("run", "--help")
+
+    assert done.returncode == 0
+    for needle in ("--limit", "--known-hosts", "--deadline", "Examples", "checkrunner run linux-health"):
+        assert needle in done.stdout
+    assert "Exit codes" in cli("--help").stdout
+
+
+def test_hosts_lists_what_a_pattern_selects(cli: Cli) -> None:
+    assert cli("hosts", "web:!web02", "-i", "inv.ini").stdout.split() == ["web01", "web03"]
+    assert cli("hosts", "-i", "inv.ini", "-l", "db").stdout.split() == ["db1"]
+    assert cli("hosts").stdout.split() == ["localhost"]
+
+
+def test_hosts_explains_one(cli: Cli) -> None:
+    done = cli("hosts", "-i", "inv.ini", "--explain", "web01")
+
+    assert done.returncode == 0
+    assert 'color = "blue"' in done.stdout
+    assert "inv.ini:3" in done.stdout
+    assert "tier = 1" in done.stdout
+
+
+def test_hosts_with_a_typing_error_says_what_was_meant(cli: Cli) -> None:
+    done = cli("hosts", "wev", "-i", "inv.ini")
+
+    assert done.returncode == 4
+    assert "web" in done.stderr
+    assert cli("hosts", "web:!web", "-i", "inv.ini").returncode == 4
+    assert cli("hosts", "web:!web", "-i", "inv.ini", "--allow-empty").returncode == 0
+
+
+def test_checks_lists_a_playbook(cli: Cli) -> None:
+    done = cli("checks", "play.yml")
+
+    assert "port" in done.stdout
+    assert "needs df" in done.stdout
+    assert "hosts: db" in done.stdout
+    assert "port" not in cli("checks", "play.yml", "--skip-tags", "net").stdout
+    assert cli("checks", "play.yml", "-t", "nett").returncode == 64
+
+
+def test_the_shipped_playbook_goes_by_its_name(cli: Cli) -> None:
+    assert "disk" in cli("checks", "linux-health").stdout
+    done = cli("checks", "linux-heatlh")
+    assert done.returncode == 64
+    assert "linux-health" in done.stderr
+
+
+@pytest.mark.parametrize("what", ["report", "playbook"])
+def test_schemas_are_json_schemas(cli: Cli, what: str) -> None:
+    done = cli("schema", what)
+
+    assert json.loads(done.stdout)["$schema"].startswith("https://json-schema.org/")
+    assert cli("schema", "reprot").returncode == 64
+
+
+def test_lint_finds_what_is_wrong_without_connecting(cli: Cli) -> None:
+    (cli.folder / "bad.yml").write_text(
+        "- hosts: web\n  checks:\n    - id: a\n      run: rm -rf /var/tmp/x {{ colour }}\n"
+    )
+
+    done = cli("lint", "bad.yml", "-i", "inv.ini")
+
+    assert done.returncode == 64
+    assert "bad.yml:4:" in done.stdout
+    assert "color" in done.stdout
+    assert "rm" in done.stdout
+    assert cli("lint", "play.yml", "-i", "inv.ini").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "needle"),
+    [
+        ("- hosts: all\n  checks:\n    - run: 'true'\n      expct: {rc: 0}\n", 4, "expect"),
+        ("- hosts: all\n  checks:\n    - run: echo {{ nope }}\n", 3, "nope"),
+        ("- hosts: all\n  checks:\n    - run: docker ps --format '{{.ID}}'\n", 3, "raw"),
+        ("- hosts: all\n  checks:\n    - {id: a, run: x}\n    - {id: a, run: y}\n", 4, "a"),
+        ("- hosts: all\n  checks:\n\t- run: x\n", 3, "tab"),
+        ("- hosts: all\n  checks:\n    - run: x\n      timeout: soon\n", 4, "30s"),
+    ],
+)
+def test_a_wrong_playbook_is_said_with_its_place_and_nothing_runs(cli: Cli, text: str, line: int, needle: str) -> None:
+    (cli.folder / "bad.yml").write_text(text)
+
+    done = cli("run", "bad.yml", "--format", "json")
+
+    assert done.returncode == 64
+    assert f"bad.yml:{line}" in done.stderr
+    assert needle in done.stderr
+    document = json.loads(done.stdout)
+    assert document["run"]["ended"] == "error"
+    assert document["run"]["exit_code"] == 64
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (["run", "play.yml", "-i", "inv.ini", "--no-such-flag"], 64),
+        (["run"], 64),
+        (["run", "nowhere.yml"], 64),
+        (["run", "play.yml", "-i", "nowhere.ini"], 64),
+        (["run", "play.yml", "-i", "inv.ini", "-l", "wbe"], 4),
+        (["run", "play.yml", "-i", "inv.ini", "--forks", "many"], 64),
+        (["run", "play.yml", "-i", "inv.ini", "-o", "no/such/folder/x.json"], 64),
+        (["run", "play.yml", "-i", "inv.ini", "-e", "nonsense"], 64),
+    ],
+)
+def test_json_is_one_document_on_every_failure(cli: Cli, args: list[str], code: int) -> None:
+    done = cli(*args, "--format", "json")
+
+    assert done.returncode == code, done.stderr
+    document = json.loads(done.stdout)
+    assert document["run"]["exit_code"] == code
+    assert document["run"]["error"]
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_format_is_said_with_the_known_ones(cli: Cli) -> None:
+    done = cli("run", "play.yml", "--format", "jsn")
+
+    assert done.returncode == 64
+    assert "json" in done.stderr
+
+
+def test_an_empty_selection_may_be_allowed(cli: Cli) -> None:
+    done = cli("run", "play.yml", "-i", "inv.ini", "-l", "nobody", "--allow-empty", "--format", "json")
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["totals"]["hosts"] == 0
+
+
+def test_localhost_without_an_inventory(cli: Cli) -> None:
+    (cli.folder / "local.yml").write_text("- hosts: all\n  checks: [{id: a, run: 'test -n \"$HOME\"'}]\n")
+
+    done = cli("run", "local.yml", "-q")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+
+
+def test_progress_goes_to_stderr_in_lines(cli: Cli) -> None:
+    (cli.folder / "local.yml").write_text("- hosts: all\n  checks: [{id: a, run: 'true'}, {id: b, run: 'true'}]\n")
+
+    done = cli("run", "local.yml", "-v")
+
+    assert "localhost: a: ok" in done.stderr
+    assert "localhost: a: ok" not in done.stdout
+
+
+def test_a_closed_pipe_is_no_error(cli: Cli) -> None:
+    command = f"{sys.executable} -m checkrunner schema report | head -n 1"
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["bash", "-c", command], env=env, capture_output=True, text=True, timeout=50, check=False)
+
+    assert done.stdout == "{\n"
+    assert done.stderr == ""
