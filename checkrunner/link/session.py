@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from checkrunner.link.payload import Payload
 from checkrunner.link.requests import capped, run_request, slice_request
 from checkrunner.link.starting import Link, Starter
 from checkrunner.link.wire import AgentFailure, Answer, Done, Hello, ResultAnswer, Running, SliceAnswer, encode_request
@@ -27,13 +28,20 @@ _BYE_S = 1.0
 _ENDING_S = 1.0
 
 
-async def open_session(transport: Transport, host: Host, *, options: SessionOptions, timeout_s: float) -> FramedSession:
+async def open_session(
+    transport: Transport,
+    host: Host,
+    *,
+    options: SessionOptions,
+    timeout_s: float,
+    payload: Payload | None = None,
+) -> FramedSession:
     """Connect and start the agent, without waiting for its hello: requests go out behind ours at once.
 
     Raises ConnectError members. What goes wrong later (no interpreter, no hello, a hello that is none) is raised by
-    `ready`, and by every call in flight: BootstrapError members.
+    `ready`, and by every call in flight: BootstrapError members. `payload` is what is started there, if not the agent.
     """
-    session = FramedSession(Starter(transport, host, options, timeout_s))
+    session = FramedSession(Starter(transport, host, options, timeout_s, payload))
     await session.start()
     return session
 
@@ -174,6 +182,7 @@ class FramedSession:
 
     async def _write(self) -> None:
         link = self._link
+        await asyncio.sleep(0)
         while self._out.waiting and link is not None and link is self._link:
             data = b"".join(self._out.waiting)
             self._out.waiting.clear()
@@ -237,7 +246,7 @@ class FramedSession:
             link.ending = answer
 
     def _answered(self, ident: int, answer: ResultAnswer | SliceAnswer | Done) -> None:
-        call = self._calls.pop(ident, None)
+        call = self._calls.get(ident)
         if call is None or not isinstance(answer, call.kind):
             raise ProtocolError(
                 f"the host answered {type(answer).__name__} to request {ident}, which asked no such thing"
@@ -246,6 +255,7 @@ class FramedSession:
             raise ProtocolError(
                 f"the host sent {answer.size} bytes where at most {call.query.max_bytes} were asked for"
             )
+        del self._calls[ident]
         if not call.future.done():
             call.future.set_result(answer)
 
@@ -309,10 +319,10 @@ class FramedSession:
             if self._out.sender is not None:
                 await asyncio.wait({self._out.sender}, timeout=_BYE_S)
                 self._out.sender.cancel()
+        self._fail(SessionLostError("the session was closed"))
         if reader is not None:
             reader.cancel()
             await asyncio.wait({reader})
-        self._fail(SessionLostError("the session was closed"))
         # The reader may have been about to start over: whichever channel there is now.
         link = self._link or link
         if link is not None:

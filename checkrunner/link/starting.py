@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from checkrunner.link.payload import Payload, load_payload
 from checkrunner.link.requests import hello_request
@@ -50,7 +50,6 @@ class Link:
     nonce: str
     hello_by: float
     ending: Answer | None = None
-    began: float = field(default=0.0)
 
     @property
     def patient(self) -> bool:
@@ -88,7 +87,15 @@ class Link:
 class Starter:
     """Opens channels to one host and judges how the agent's start went."""
 
-    def __init__(self, transport: Transport, host: Host, options: SessionOptions, timeout_s: float) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        host: Host,
+        options: SessionOptions,
+        timeout_s: float,
+        payload: Payload | None = None,
+    ) -> None:
+        self._payload = payload
         self._transport = transport
         self._host = host
         self._options = options
@@ -100,7 +107,7 @@ class Starter:
 
     async def again(self, way: Way) -> Link:
         """Another start, in the given way. Raises ConnectError members."""
-        payload: Payload = load_payload()
+        payload = self._payload or load_payload()
         line = payload.stdin_line if way.by_stdin else payload.exec_line
         channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
         nonce = secrets.token_hex(12)
@@ -115,7 +122,6 @@ class Starter:
             way=way,
             nonce=nonce,
             hello_by=now + self._options.hello_timeout_s,
-            began=now,
         )
 
     def check_hello(self, link: Link, hello: Hello) -> None:

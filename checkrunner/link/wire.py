@@ -100,6 +100,7 @@ class AnswerDecoder:
         self._buffer = bytearray()
         self._scanned = 0
         self._offset = 0
+        self._answer_at = 0
         self._greeted = False
         self._noise = bytearray()
         self._pending: tuple[Mapping[str, object], int] | None = None
@@ -179,6 +180,7 @@ class AnswerDecoder:
             self._refuse(str(error))
 
     def _read_line(self) -> bool:
+        self._answer_at = self._offset
         end = self._buffer.find(b"\n", self._scanned)
         if end < 0:
             self._scanned = len(self._buffer)
@@ -198,7 +200,7 @@ class AnswerDecoder:
         return True
 
     def _refuse(self, why: str) -> NoReturn:
-        raise ProtocolError(f"the host sent what the protocol does not allow: {why} (at byte {self._offset})")
+        raise ProtocolError(f"the host sent what the protocol does not allow: {why} (at byte {self._answer_at})")
 
 
 def _early_ending(line: bytes) -> Answer | None:

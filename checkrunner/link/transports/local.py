@@ -233,7 +233,7 @@ class _Input(asyncio.BaseProtocol):
 
     def close(self) -> None:
         # What is still buffered belongs to a conversation that is over; a program that does not read would keep it.
-        if self._pipe is not None:
+        if self._pipe is not None and not self._pipe.is_closing():
             self._pipe.abort()
 
 

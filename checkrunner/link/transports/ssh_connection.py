@@ -255,8 +255,11 @@ def _plain_key_algorithms() -> list[str]:
 
 def _connection_options(attempt: Attempt) -> asyncssh.SSHClientConnectionOptions:
     settings, policy = attempt.settings, attempt.policy
+    # asyncssh takes settings that were read before from an options object; a file would be read again.
+    read_before = object.__new__(asyncssh.SSHClientConnectionOptions)
+    read_before.config, read_before.kwargs = settings.config, {}
     return asyncssh.SSHClientConnectionOptions(
-        last_config=settings.config,
+        read_before,
         config=None,
         client_factory=lambda: Client(attempt.progress, policy),
         host=settings.address,

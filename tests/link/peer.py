@@ -1,0 +1,104 @@
+"""A tiny agent for tests of the client's side: it speaks the protocol and does odd things when a command asks for it.
+
+Commands: ``echo TEXT``, ``false``, ``sleep SECONDS``, ``size`` (prints the command's own length and digest),
+``exit-agent``, ``garbage``, ``wrong-id``, ``flood-slice``, ``fatal KIND``.
+"""
+
+from __future__ import annotations
+
+from checkrunner.link.payload import Payload, pack_payload
+
+__all__ = ["PEER", "peer_payload"]
+
+PEER = rb"""
+import hashlib, json, os, re, sys, time
+
+def out(fields, payload=b""):
+    data = json.dumps(fields).replace('{"t": ', '{"t":', 1).replace('", "nonce": ', '","nonce":', 1).encode() + b"\n" + payload
+    while data:
+        data = data[os.write(1, data):]
+
+source = open(0, "rb", closefd=False)
+
+def request():
+    header = source.readline()
+    if not header:
+        sys.exit(0)
+    verb, ident, *words = header.decode("ascii").split()
+    keys, sections = {}, {}
+    for word in words:
+        name, mark, value = re.match(r"([\w.-]+)([=:])(.*)", word).groups()
+        if mark == "=":
+            keys[name] = value
+        else:
+            sections[name] = source.read(int(value))
+    return verb, int(ident), keys, sections
+
+line = source.readline()
+if not line.startswith(b"hello 0 "):
+    sys.stdout.write('{"t":"error","id":0,"kind":"lost_input","message":"the first line is not hello"}\n')
+    sys.stdout.flush()
+    sys.exit(1)
+words = dict(word.split("=") for word in line.decode().split()[2:])
+out({"t": "hello", "nonce": words["nonce"], "v": 1, "agent": DIGEST, "python": "3", "bash": "5", "uid": os.getuid(),
+     "pid": os.getpid(), "clock": time.time(), "dir": "", "notes": []})
+outputs = {}
+while True:
+    verb, ident, keys, sections = request()
+    if verb == "bye":
+        out({"t": "bye", "id": ident})
+        sys.exit(0)
+    if verb == "cancel":
+        out({"t": "ok", "id": ident})
+        continue
+    if verb == "slice":
+        if keys["mode"] == "match":
+            try:
+                pattern = re.compile(sections["pattern"].decode())
+            except re.error as error:
+                out({"t": "error", "id": ident, "kind": "bad_request", "message": str(error)})
+                continue
+        else:
+            pattern = re.compile("")
+        data = outputs.get(int(keys["of"]), b"")
+        if data == b"flood":
+            out({"t": "slice", "id": ident, "total": 1, "lines": [[1, 100000, 0]], "payload": 100000}, b"x" * 100000)
+            continue
+        lines = [(n, text) for n, text in enumerate(data.splitlines(), 1) if pattern.search(text.decode("utf-8", "replace"))]
+        payload = b"".join(text for _, text in lines)
+        out({"t": "slice", "id": ident, "total": len(lines), "lines": [[n, len(text), 0] for n, text in lines],
+             "payload": len(payload)}, payload)
+        continue
+    command = sections["command"]
+    word, _, rest = command.partition(b" ")
+    rc, data = 0, b""
+    if word == b"echo":
+        data = rest + b"\n"
+    elif word == b"false":
+        rc = 1
+    elif word == b"sleep":
+        time.sleep(float(rest))
+    elif word == b"size":
+        data = b"%d %s\n" % (len(command), hashlib.sha256(command).hexdigest().encode())
+    elif word == b"exit-agent":
+        os.write(2, b"the agent's last words\n")
+        os._exit(3)
+    elif word == b"garbage":
+        os.write(1, b"\x00garbage\n")
+    elif word == b"wrong-id":
+        out({"t": "result", "id": 9999, "session": "main", "execution": "done", "rc": 0})
+    elif word == b"flood-slice":
+        data = b"flood"
+    elif word == b"fatal":
+        out({"t": "error", "id": 0, "kind": rest.decode(), "message": "it is over"})
+        sys.exit(1)
+    outputs[ident] = data
+    stream = {"lines": data.count(b"\n"), "bytes": len(data), "longest": len(data)} if data else {}
+    out({"t": "result", "id": ident, "session": keys["session"], "execution": "done", "rc": rc, "elapsed_s": 0.001,
+         "stdout": stream})
+"""
+
+
+def peer_payload() -> Payload:
+    """The peer, packed as the agent is."""
+    return pack_payload(PEER, b"# no wrapper")

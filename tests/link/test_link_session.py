@@ -1,0 +1,310 @@
+"""Sessions over the local transport, against a small peer that misbehaves on request."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from link_helpers import run_async
+from peer import peer_payload
+
+from checkrunner.link.payload import Payload, pack_payload
+from checkrunner.link.session import FramedSession, open_session
+from checkrunner.link.transports.local import LocalTransport
+from checkrunner.model.errors import (
+    AgentError,
+    HandshakeError,
+    HostError,
+    NoInterpreterError,
+    ProtocolError,
+    RemoteStorageError,
+    SessionLostError,
+)
+from checkrunner.model.inventory import Host
+from checkrunner.model.options import LocalOptions, SessionOptions
+from checkrunner.model.results import SliceMode, SliceQuery
+from checkrunner.model.seams import Channel
+from checkrunner.testing import check_session, make_step
+
+HOST = Host(name="here", address="localhost")
+HEAD = SliceQuery(mode=SliceMode.HEAD)
+
+
+class Wrapped(LocalTransport):
+    """The local transport behind a login shell's start-up file; counts the starts."""
+
+    def __init__(self, before: str = "", options: LocalOptions | None = None) -> None:
+        super().__init__(options or LocalOptions())
+        self.before = before
+        self.commands: list[str] = []
+
+    async def open(self, host: Host, command: str, *, timeout_s: float) -> Channel:  # type: ignore[override]
+        self.commands.append(command)
+        return await super().open(host, f"{self.before}\n{command}", timeout_s=timeout_s)
+
+
+@asynccontextmanager
+async def session_over(
+    transport: LocalTransport, *, hello_timeout_s: float = 10.0, payload: Payload | None = None
+) -> AsyncIterator[FramedSession]:
+    options = SessionOptions(hello_timeout_s=hello_timeout_s)
+    session = await open_session(transport, HOST, options=options, timeout_s=5, payload=payload or peer_payload())
+    try:
+        yield session
+    finally:
+        await session.aclose()
+        await transport.aclose()
+
+
+def with_session(
+    use: Callable[[FramedSession], Awaitable[None]],
+    before: str = "",
+    *,
+    hello_timeout_s: float = 10.0,
+    payload: Payload | None = None,
+) -> Wrapped:
+    transport = Wrapped(before)
+
+    async def main() -> None:
+        async with session_over(transport, hello_timeout_s=hello_timeout_s, payload=payload) as session:
+            await use(session)
+
+    run_async(main())
+    return transport
+
+
+def test_it_keeps_the_contract() -> None:
+    async def main() -> None:
+        transport = LocalTransport(LocalOptions())
+
+        async def one() -> FramedSession:
+            return await open_session(transport, HOST, options=SessionOptions(), timeout_s=5, payload=peer_payload())
+
+        await check_session(one)
+        await transport.aclose()
+
+    run_async(main())
+
+
+def test_everything_asked_at_once_leaves_in_one_piece() -> None:
+    sent: list[bytes] = []
+
+    async def use(session: FramedSession) -> None:
+        link = session._link
+        assert link is not None
+        send = link.channel.send
+
+        async def counted(data: bytes) -> None:
+            sent.append(data)
+            await send(data)
+
+        link.channel.send = counted  # type: ignore[method-assign]
+        await asyncio.gather(*(session.run(make_step(f"echo {number}", early=(HEAD,))) for number in range(20)))
+        assert session.agent == f"python 3, bash 5, uid {os.getuid()}"
+        assert session.notes == []
+
+    with_session(use)
+    assert len([data for data in sent if not data.startswith(b"bye")]) == 1
+    assert sent[0].count(b"\nrun ") + sent[0].count(b"run ") >= 20
+
+
+def test_a_long_command_arrives_byte_for_byte() -> None:
+    command = "size " + "".join(f"line {n} 'é\t\\ $x\n" for n in range(12_000))
+    data = command.encode()
+    assert len(data) > 200_000
+
+    async def use(session: FramedSession) -> None:
+        _, (piece,) = await session.run(make_step(command, early=(HEAD,)))
+        assert piece is not None
+        assert piece.lines[0].data.decode() == f"{len(data)} {hashlib.sha256(data).hexdigest()}"
+
+    with_session(use)
+
+
+def test_noise_of_the_login_shell_is_noted() -> None:
+    async def use(session: FramedSession) -> None:
+        result, _ = await session.run(make_step("echo x"))
+        assert result.rc == 0
+        assert session.notes == ["login_noise: Welcome to here ?[1m!"]
+
+    transport = with_session(use, "printf 'Welcome   to\\nhere \\033[1m!\\n'")
+    assert len(transport.commands) == 1
+
+
+def test_a_start_up_file_that_reads_costs_one_patient_retry(tmp_path: Path) -> None:
+    once = tmp_path / "once"
+
+    async def use(session: FramedSession) -> None:
+        # The reading file takes the hello line; the requests behind it must reach the second agent, each once.
+        results = await asyncio.gather(
+            *(session.run(make_step(f"echo {number}", early=(HEAD,))) for number in range(3))
+        )
+        assert [slices[0].lines[0].data for _, slices in results if slices[0]] == [b"0", b"1", b"2"]
+        assert any(note.startswith("login_reads") for note in session.notes)
+
+    transport = with_session(use, f"[ -e {once} ] || {{ : > {once}; read -r line; }}")
+    assert len(transport.commands) == 2
+
+
+def test_a_start_up_file_that_reads_every_time_is_told() -> None:
+    async def use(session: FramedSession) -> None:
+        with pytest.raises(HandshakeError, match="hello within"):
+            await session.run(make_step("echo x"))
+
+    transport = with_session(use, "read -r line", hello_timeout_s=1.5)
+    assert len(transport.commands) == 2
+
+
+def test_a_start_up_file_that_exits_is_told_with_its_words() -> None:
+    async def use(session: FramedSession) -> None:
+        with pytest.raises(
+            HandshakeError, match=r"ended before the agent started.*it printed: not today.*sorry"
+        ) as caught:
+            await session.run(make_step("echo x"))
+        assert caught.value.hint
+        with pytest.raises(HandshakeError):
+            await session.ready()
+
+    transport = with_session(use, "echo not today; echo sorry >&2; exit 1")
+    assert len(transport.commands) == 2, "the second try has the agent on standard input"
+
+
+def test_a_shell_that_refuses_long_lines_gets_the_agent_on_standard_input() -> None:
+    class Short(Wrapped):
+        async def open(self, host: Host, command: str, *, timeout_s: float) -> Channel:  # type: ignore[override]
+            self.before = "echo 'Word too long.' >&2; exit 1" if len(command) > 3000 else ""
+            return await super().open(host, command, timeout_s=timeout_s)
+
+    transport = Short()
+
+    async def main() -> None:
+        async with session_over(transport) as session:
+            result, (piece,) = await session.run(make_step("echo hello", early=(HEAD,)))
+            assert result.rc == 0
+            assert piece is not None
+            assert any(note.startswith("start_by_stdin") for note in session.notes)
+
+    run_async(main())
+    assert [len(command) > 3000 for command in transport.commands] == [True, False]
+
+
+def test_no_interpreter_is_an_error_of_its_own() -> None:
+    async def use(session: FramedSession) -> None:
+        with pytest.raises(NoInterpreterError, match="tried: a b") as caught:
+            await session.run(make_step("echo x"))
+        assert "python3" in caught.value.hint
+
+    transport = with_session(use, "echo checkrunner-no-interpreter: a b; exit 127")
+    assert len(transport.commands) == 1
+
+
+def test_a_hello_that_does_not_come() -> None:
+    async def use(session: FramedSession) -> None:
+        with pytest.raises(HandshakeError, match=r"did not say hello within 0\.3 s; it printed: hm"):
+            await session.run(make_step("echo x"))
+
+    with_session(use, "echo hm; exec sleep 30", hello_timeout_s=0.3)
+
+
+def test_an_agent_of_another_protocol() -> None:
+    source = (
+        b"import sys, os\nwords = dict(w.split('=') for w in sys.stdin.readline().split()[2:])\n"
+        b'os.write(1, (\'{"t":"hello","nonce":"%s","v":2}\\n\' % words["nonce"]).encode())\nsys.stdin.read()\n'
+    )
+
+    async def use(session: FramedSession) -> None:
+        with pytest.raises(HandshakeError, match="protocol 2, not 1"):
+            await session.run(make_step("echo x"))
+
+    with_session(use, payload=pack_payload(source, b""))
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "words"),
+    [
+        (
+            "exit-agent",
+            SessionLostError,
+            r"s after it was opened, with 3 answers outstanding: .*the agent's last words",
+        ),
+        ("garbage", ProtocolError, "not a line of JSON"),
+        ("wrong-id", ProtocolError, "request 9999"),
+        ("fatal internal", SessionLostError, "gave up: it is over"),
+    ],
+)
+def test_the_end_of_the_link_is_the_same_for_all(command: str, kind: type[HostError], words: str) -> None:
+    async def use(session: FramedSession) -> None:
+        await session.run(make_step("echo first"))
+        calls = [session.run(make_step(command)), session.run(make_step("echo a")), session.run(make_step("echo b"))]
+        outcomes: Sequence[object] = await asyncio.gather(*calls, return_exceptions=True)
+        assert len({id(outcome) for outcome in outcomes}) == 1
+        (error,) = set(outcomes)
+        assert isinstance(error, kind)
+        with pytest.raises(kind, match=words):
+            await session.run(make_step("echo later"))
+
+    with_session(use)
+
+
+def test_a_slice_larger_than_asked_for_ends_the_session() -> None:
+    async def use(session: FramedSession) -> None:
+        result, _ = await session.run(make_step("flood-slice"))
+        with pytest.raises(ProtocolError, match="100000 bytes where at most 4096"):
+            await session.fetch(result, HEAD)
+
+    with_session(use)
+
+
+def test_a_fatal_storage_error_before_hello() -> None:
+    source = b'import os\nos.write(1, b\'{"t":"error","id":0,"kind":"storage","message":"no directory"}\\n\')\n'
+
+    async def use(session: FramedSession) -> None:
+        with pytest.raises(RemoteStorageError, match="no directory"):
+            await session.run(make_step("echo x"))
+
+    with_session(use, payload=pack_payload(source, b""))
+
+
+def test_a_cancelled_call_leaves_the_others_alone() -> None:
+    async def use(session: FramedSession) -> None:
+        slow = asyncio.ensure_future(session.run(make_step("sleep 0.3", early=(HEAD,))))
+        await session.ready()
+        slow.cancel()
+        result, _ = await session.run(make_step("echo x"))
+        assert result.rc == 0
+        assert slow.cancelled()
+
+    with_session(use)
+
+
+def test_what_cannot_be_sent_is_refused_here() -> None:
+    async def use(session: FramedSession) -> None:
+        with pytest.raises(AgentError, match=r"cannot be sent.*session='a b'"):
+            await session.run(make_step("echo x", session="a b"))
+        result, _ = await session.run(make_step("echo x"))
+        assert result.rc == 0
+
+    with_session(use)
+
+
+def test_closing_while_calls_are_in_flight() -> None:
+    async def use(session: FramedSession) -> None:
+        call = asyncio.ensure_future(session.run(make_step("sleep 5")))
+        await session.ready()
+        await session.aclose()
+        with pytest.raises(SessionLostError, match="closed"):
+            await call
+
+    with_session(use)
+
+
+def test_closing_before_hello_leaves_nothing() -> None:
+    async def use(session: FramedSession) -> None:
+        await session.aclose()
+
+    with_session(use, "sleep 0.2")
