@@ -29,7 +29,7 @@ class Habit:
 
 _VERBS = r"(^|\s)(install|reinstall|remove|purge|erase|upgrade|update|full-upgrade|dist-upgrade|autoremove)(\s|$)"
 _UNIT_VERBS = (
-    r"(^|\s)((try-)?(re)?start|stop|reload|kill|enable|disable|mask|unmask|isolate|reset-failed|daemon-re\w+)\b"
+    r"(^|\s)((try-)?(re)?start|stop|reload|kill|enable|disable|mask|unmask|isolate|reset-failed|daemon-re\w+)(\s|$)"
 )
 
 CHANGING: tuple[Habit, ...] = (

@@ -56,8 +56,7 @@ def commands_in(text: str, start: int = 0, depth: int = 0) -> Iterator[SimpleCom
             if not skip_next:
                 words.append((token, offset + start))
             if "$(" in token and depth < _DEPTH:
-                inner = token.index("$(") + 2
-                yield from commands_in(token[inner:].rstrip('")'), start + offset + inner, depth + 1)
+                yield from _substituted(token, offset + start, depth)
             skip_next = False
         elif kind == "redirect":
             skip_next = not token.endswith("&")
@@ -68,9 +67,11 @@ def commands_in(text: str, start: int = 0, depth: int = 0) -> Iterator[SimpleCom
 
 def _substituted(word: str, offset: int, depth: int) -> Iterator[SimpleCommand]:
     for part in _QUOTED.finditer(word):
-        if part.group().startswith('"') and "$(" in part.group():
-            inner = part.group().index("$(") + 2
-            yield from commands_in(part.group()[inner:].rstrip(')"'), offset + part.start() + inner, depth + 1)
+        inner = part.group().find("$(") + 2
+        if part.group().startswith('"') and inner > 1:
+            end = part.group().rfind(")")
+            script = part.group()[inner : end if end >= inner else -1]
+            yield from commands_in(script, offset + part.start() + inner, depth + 1)
 
 
 def written_files(text: str) -> Iterator[tuple[str, int]]:
@@ -78,7 +79,7 @@ def written_files(text: str) -> Iterator[tuple[str, int]]:
     writes = False
     for kind, token, offset in _tokens(text):
         if kind == "redirect":
-            writes = ">" in token
+            writes = ">" in token and not token.endswith("&")
         elif kind == "word" and writes:
             yield _bare(token), offset
             writes = False
