@@ -9,6 +9,7 @@ nothing and ends with 1 if the README's playbook does not run.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -48,27 +49,20 @@ def report() -> str:
             for host, errors in zip(HOSTS, (0, 7, 7), strict=True):
                 make_log(folder / host / "app.log", errors)
                 inventory = inventory.replace(f"{host} ", f"{host} app_log={folder}/{host}/app.log ", 1)
-            (folder / "inventory.ini").write_text(inventory.replace("app_log=", "logs="), encoding="utf-8")
-            extra = "app_log={{ logs }}"
-            command = [
-                "run",
-                "web.yml",
-                "-i",
-                "inventory.ini",
-                "-e",
-                extra,
-                "--color",
-                "never",
-                "-q",
-                "--ssh-config",
-                "none",
-            ]
+            (folder / "inventory.ini").write_text(inventory, encoding="utf-8")
+            options = ["-q", "--color", "never", "--ssh-config", "none"]
+            command = ["run", "web.yml", "-i", "inventory.ini", *options]
             done = subprocess.run(
-                [sys.executable, "-m", "checkrunner", *command], cwd=folder, capture_output=True, text=True, check=False
+                [sys.executable, "-m", "checkrunner", *command],
+                cwd=folder,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                capture_output=True,
+                text=True,
+                check=False,
             )
-    if done.returncode not in {1, 2}:
+    if done.returncode != 2:  # web02 and web03 have errors in their logs
         sys.exit(f"exit code {done.returncode}\n{done.stdout}{done.stderr}")
-    return "$ checkrunner run web.yml -i inventory.yml\n" + done.stdout.strip() + "\n"
+    return "$ checkrunner run web.yml -i inventory.ini\n" + done.stdout.strip() + "\n"
 
 
 def main() -> None:
