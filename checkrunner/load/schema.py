@@ -50,6 +50,9 @@ _Lines = Annotated[int, Count(1, MAX_SLICE_LINES), WithJsonSchema({"type": "inte
 _Method = Annotated[str, Choice(*METHODS), WithJsonSchema({"enum": list(METHODS)})]
 
 
+_Become = Annotated[Flag | None, Field(description="Ask for the privileges of another user; see Privileges.")]
+_BecomeUser = Annotated[PlainText | None, Field(description="That user (default root).")]
+_BecomeMethod = Annotated[_Method | None, Field(description="How: `sudo`, `su` or `doas`.")]
 _Stream = Annotated[str, Choice("stdout", "stderr"), WithJsonSchema({"enum": ["stdout", "stderr"]})]
 _SliceWhen = Annotated[str, Choice("fail", "always"), WithJsonSchema({"enum": ["fail", "always"]})]
 _Severity = Annotated[str, Choice(*SEVERITIES), WithJsonSchema({"enum": list(SEVERITIES)})]
@@ -159,13 +162,7 @@ class SliceModel(_Mapping):
         return self
 
 
-class _Privileges(_Mapping):
-    become: Flag | None = Field(default=None, description="Run with the privileges of another user.")
-    become_user: PlainText | None = Field(default=None, description="That user (default root).")
-    become_method: _Method | None = Field(default=None, description="How: `sudo`, `su` or `doas`.")
-
-
-class CheckModel(_Privileges):
+class CheckModel(_Mapping):
     """One command and what is expected of it."""
 
     id: Identifier | None = Field(
@@ -200,6 +197,9 @@ class CheckModel(_Privileges):
     session: Identifier = Field(
         default="main", description="Shell to run in; checks of different sessions run side by side."
     )
+    become: _Become = None
+    become_user: _BecomeUser = None
+    become_method: _BecomeMethod = None
     why: WholeText | None = Field(default=None, description="Why it matters when this is not ok.")
     fix: WholeText | None = Field(default=None, description="What to do, or look at, next.")
 
@@ -214,7 +214,7 @@ class CheckModel(_Privileges):
         return self
 
 
-class PlayModel(_Privileges):
+class PlayModel(_Mapping):
     """Checks for a pattern of hosts."""
 
     name: PlainText | None = Field(default=None, description="What people read; `hosts` when absent.")
@@ -223,6 +223,9 @@ class PlayModel(_Privileges):
     checks: list[CheckModel] = Field(description="The checks, at least one; a session runs its own in this order.")
     timeout: Seconds | None = Field(default=None, description="Default for its checks.")
     tags: Words | None = Field(default=None, description="Labels of all its checks.")
+    become: _Become = None
+    become_user: _BecomeUser = None
+    become_method: _BecomeMethod = None
 
     @model_validator(mode="after")
     def _has_checks(self) -> PlayModel:

@@ -1,0 +1,114 @@
+"""The manual's tables are those of the models, its examples load, and the example inventory means what it says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from checkrunner.load.connection import CONNECTION_VARIABLES
+from checkrunner.load.extra_vars import parse_extra_vars
+from checkrunner.load.inventory import load_inventory, load_inventory_with_origins
+from checkrunner.load.patterns import select
+from checkrunner.load.playbook import load_playbook
+from checkrunner.load.schema import CheckModel, ExpectModel, PlayModel, SliceModel, TextModel, playbook_schema
+
+ROOT = Path(__file__).parent.parent.parent
+PLAYBOOK = (ROOT / "docs" / "playbook.md").read_text(encoding="utf-8")
+INVENTORY = (ROOT / "docs" / "inventory.md").read_text(encoding="utf-8")
+
+
+def key_table(model: type[BaseModel]) -> str:
+    """The table of a mapping's keys, as it stands in the manual."""
+    rows = ["| key | default | meaning |", "|---|---|---|"]
+    for name, field in model.model_fields.items():
+        default = "required" if field.is_required() else _default(field.get_default(call_default_factory=True))
+        rows.append(f"| `{field.alias or name}` | {default} | {field.description} |")
+    return "\n".join(rows)
+
+
+def _default(value: object) -> str:
+    if value is None or value == {}:
+        return "-"
+    return f"`{str(value).lower()}`"
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("model", [PlayModel, CheckModel, ExpectModel, TextModel, SliceModel])
+def test_the_tables_of_keys_are_those_of_the_models(model: type[BaseModel]) -> None:
+    table = key_table(model)
+
+    assert table in PLAYBOOK, f"put this table of {model.__name__} into docs/playbook.md:\n{table}"
+
+
+@pytest.mark.parametrize("model", [PlayModel, CheckModel, ExpectModel, TextModel, SliceModel])
+def test_every_key_is_in_some_example(model: type[BaseModel]) -> None:
+    examples = "\n".join(blocks(PLAYBOOK, "yaml"))
+
+    for name, field in model.model_fields.items():
+        assert re.search(rf"\b{field.alias or name}:", examples), name
+
+
+@pytest.mark.parametrize("text", blocks(PLAYBOOK, "yaml"))
+def test_examples_of_playbooks_load(text: str) -> None:
+    if not re.search(r"^(- |  )hosts:", text, re.MULTILINE):
+        lines = "".join(f"    {line}\n" if line else "\n" for line in text.split("\n"))
+        text = f"- hosts: all\n  checks:\n{lines}"
+
+    assert load_playbook("example.yml", text).plays
+
+
+@pytest.mark.parametrize("text", blocks(INVENTORY, "yaml"))
+def test_examples_of_yaml_inventories_load(text: str, tmp_path: Path) -> None:
+    (tmp_path / "hosts.yml").write_text(text, encoding="utf-8")
+
+    assert load_inventory([str(tmp_path / "hosts.yml")]).hosts
+
+
+@pytest.mark.parametrize("text", blocks(INVENTORY, "ini"))
+def test_examples_of_ini_inventories_load(text: str, tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text(text, encoding="utf-8")
+    inventory, origins = load_inventory_with_origins([str(tmp_path / "hosts")])
+
+    assert inventory.hosts
+    assert origins.warnings == ()
+
+
+def test_the_table_of_connection_variables_is_complete() -> None:
+    for field, names in CONNECTION_VARIABLES.items():
+        cells = ", ".join(f"`{name}`" for name in reversed(names))
+        assert f"| {cells} |" in INVENTORY, f"docs/inventory.md lacks the names of {field}: {cells}"
+
+
+def test_the_example_inventory() -> None:
+    inventory, origins = load_inventory_with_origins([str(ROOT / "inventory.example.yml")])
+
+    assert origins.warnings == ()
+    assert {host.transport for host in inventory.hosts.values()} == {"ssh", "local"}
+    assert [host.name for host in select(inventory, "web:&prod:!web03")]
+    for pattern in re.findall(r"checkrunner hosts '([^']+)'", INVENTORY):
+        assert select(inventory, pattern), pattern
+
+
+def test_the_extra_variables_of_the_manual() -> None:
+    assert parse_extra_vars(["max_load=5 note='two words'"]) == {"max_load": "5", "note": "two words"}
+    assert parse_extra_vars(['{"max_load": 5}']) == {"max_load": 5}
+
+
+def test_the_schema_describes_every_key() -> None:
+    schema = playbook_schema()
+    definitions = schema["$defs"]
+
+    assert set(definitions) == {"PlayModel", "CheckModel", "ExpectModel", "TextModel", "SliceModel"}
+    for name, definition in definitions.items():
+        assert definition["additionalProperties"] is False, name
+        for key, value in definition["properties"].items():
+            assert value["description"], f"{name}.{key}"
+    assert "register" in definitions["CheckModel"]["properties"]
+    assert definitions["PlayModel"]["required"] == ["hosts", "checks"]
+    assert "null" not in str(schema)
