@@ -43,6 +43,7 @@ def bad_expression(templates: Templates, content: str, **names: Any) -> Template
         ("a\r\n{{ x }}\r\n", {"x": "y"}, "a\r\ny\r\n"),
         ("{{ x | default('none') }}", {}, "none"),
         ("{{ a.b.c | default(0) }}", {}, "0"),
+        ("\udc80 {{ x }}", {"x": "\udcff"}, "\udc80 \udcff"),
         ("{{ none_of_it }}", {"none_of_it": None}, ""),
         ("{{ flag }}", {"flag": True}, "True"),
         ("{% for d in disks %}df {{ d }}\n{% endfor %}", {"disks": ["/", "/var"]}, "df /\ndf /var\n"),
