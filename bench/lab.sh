@@ -3,9 +3,10 @@
 #   bench/lab.sh LAB [SCENARIO...]
 # LAB is a folder with fleet.py, bench.py, workload.py and report.py. LAB_STATE and LAB_VENVS are its own variables
 # (state of the fleet; virtual environments of the contestants). A fleet is started if none runs, and then stopped.
+# checkrunner's report folds hosts; -v makes it name each of them on stderr, which is how the lab knows a good run.
 # RUNS, ONLY (contestants) and OUT (results, JSON lines) may be set.
 set -eu
-[ $# -gt 0 ] || { sed -n '2,6s/^# //p' "$0" >&2; exit 64; }
+[ $# -gt 0 ] || { sed -n '2,7s/^# //p' "$0" >&2; exit 64; }
 lab=$(cd "$1" && pwd); shift
 here=$(cd "$(dirname "$0")/.." && pwd)
 python=$here/.venv/bin/python
@@ -36,6 +37,6 @@ for scenario in "$@"; do
         "$python" "$here/bench/make_playbook.py" >"$work/$scenario.yml"
     python3 "$lab/bench.py" --scenario "$scenario" --runs "$runs" --work "$work/bench" --out "$results" \
         --only "checkrunner,$only" \
-        --add "checkrunner=$here/.venv/bin/python -m checkrunner run $work/$scenario.yml -i {run}/inventory.yml --format json -q"
+        --add "checkrunner=$here/.venv/bin/python -m checkrunner run $work/$scenario.yml -i {run}/inventory.yml --format json -v"
 done
 python3 "$lab/report.py" "$results"
