@@ -152,7 +152,7 @@ def test_lint_finds_what_is_wrong_without_connecting(cli: Cli) -> None:
         ("- hosts: all\n  checks:\n    - run: docker ps --format '{{.ID}}'\n", 3, "raw"),
         ("- hosts: all\n  checks:\n    - {id: a, run: x}\n    - {id: a, run: y}\n", 4, "a"),
         ("- hosts: all\n  checks:\n\t- run: x\n", 3, "tab"),
-        ("- hosts: all\n  checks:\n    - run: x\n      timeout: soon\n", 4, "30s"),
+        ("- hosts: all\n  checks:\n    - run: x\n      timeout: soon\n", 4, "(2m)"),
     ],
 )
 def test_a_wrong_playbook_is_said_with_its_place_and_nothing_runs(cli: Cli, text: str, line: int, needle: str) -> None:

@@ -81,7 +81,7 @@ def test_a_large_log_puts_only_metadata_and_declared_slices_on_the_wire(tmp_path
             inventory = tmp_path / "relay.ini"
             inventory.write_text(
                 f"h1 ansible_host=127.0.0.1 ansible_port={wire.port} ansible_user=root "
-                f"ansible_ssh_private_key_file={sshd.client_key} "
+                f"ansible_ssh_private_key_file={sshd.private_key} "
                 f"ansible_ssh_common_args='-o HostKeyAlias={sshd.address(1)}'\n"
             )
             known = tmp_path / "known"
