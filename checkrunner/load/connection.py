@@ -13,7 +13,7 @@ from checkrunner.model.sources import Secret, SourceRef
 
 __all__ = ["CONNECTION_VARIABLES", "build_host", "shown_vars"]
 
-Fail = Callable[[SourceRef, str, str], InventoryError]
+_Fail = Callable[[SourceRef, str, str], InventoryError]
 
 CONNECTION_VARIABLES: Mapping[str, tuple[str, ...]] = {
     # The later name wins, as in Ansible: what is meant for SSH alone is the closer one.
@@ -66,7 +66,7 @@ _FIELD_NAMES = frozenset(name for names in CONNECTION_VARIABLES.values() for nam
 
 
 def build_host(
-    name: str, variables: Mapping[str, Assigned], groups: Iterable[str], source: SourceRef, fail: Fail
+    name: str, variables: Mapping[str, Assigned], groups: Iterable[str], source: SourceRef, fail: _Fail
 ) -> Host:
     """The host of merged variables. Raises what `fail` makes for a setting that cannot be used."""
     found = {field: _winner(variables, names) for field, names in CONNECTION_VARIABLES.items()}
@@ -110,7 +110,7 @@ def _winner(variables: Mapping[str, Assigned], names: Iterable[str]) -> Assigned
     return found
 
 
-def _text(assigned: Assigned | None, fail: Fail) -> str | None:
+def _text(assigned: Assigned | None, fail: _Fail) -> str | None:
     if assigned is None:
         return None
     if isinstance(assigned.value, list | dict):
@@ -121,7 +121,7 @@ def _text(assigned: Assigned | None, fail: Fail) -> str | None:
     return text or None
 
 
-def _port(assigned: Assigned | None, fail: Fail) -> int | None:
+def _port(assigned: Assigned | None, fail: _Fail) -> int | None:
     text = _text(assigned, fail)
     if assigned is None or text is None:
         return None
@@ -130,7 +130,7 @@ def _port(assigned: Assigned | None, fail: Fail) -> int | None:
     return int(text)
 
 
-def _transport(assigned: Assigned | None, fail: Fail) -> str:
+def _transport(assigned: Assigned | None, fail: _Fail) -> str:
     text = _text(assigned, fail)
     if assigned is None or text is None:
         return "ssh"
@@ -142,7 +142,7 @@ def _transport(assigned: Assigned | None, fail: Fail) -> str:
     return _TRANSPORTS[short]
 
 
-def _options(variables: Mapping[str, Assigned], fail: Fail) -> dict[str, Any]:
+def _options(variables: Mapping[str, Assigned], fail: _Fail) -> dict[str, Any]:
     options: dict[str, Any] = {}
     bare = [name for name in variables if name in _BARE_OPTIONS]
     prefixed = [name for name in variables if name.startswith("ansible_") and name not in _FIELD_NAMES]

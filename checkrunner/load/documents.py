@@ -18,8 +18,8 @@ from checkrunner.model.sources import SourceRef
 
 __all__ = ["Document", "parse", "read_file"]
 
-MAX_DEPTH = 100
-FREE_EXPANSION = 100_000
+_MAX_DEPTH = 100
+_FREE_EXPANSION = 100_000
 """Values that aliases may stand for in any file; beyond it, ten times what the file itself holds."""
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -185,8 +185,8 @@ class _Builder:
     def start(self, node: YamlList | YamlMap, event: yaml.CollectionStartEvent) -> None:
         if event.tag and event.tag not in {f"{_TAG}map", f"{_TAG}seq"}:
             raise self.tag_error(event.tag, event)
-        if len(self.open) >= MAX_DEPTH:
-            raise self.fail(self.at(event), f"is nested deeper than {MAX_DEPTH} levels")
+        if len(self.open) >= _MAX_DEPTH:
+            raise self.fail(self.at(event), f"is nested deeper than {_MAX_DEPTH} levels")
         self.open.append((node, event.anchor))
         self.keys.append(None)
         self.merges.append([])
@@ -240,7 +240,7 @@ class _Builder:
 
     def grow(self, parent: YamlList | YamlMap, node: Node, event: yaml.Event) -> None:
         parent.size += node.size
-        if parent.size > FREE_EXPANSION and parent.size > 10 * self.count:
+        if parent.size > _FREE_EXPANSION and parent.size > 10 * self.count:
             raise self.fail(self.at(event), "aliases make this far larger than the file itself", "Use fewer aliases.")
 
     def key(self, parent: YamlMap, node: Node) -> YamlScalar:

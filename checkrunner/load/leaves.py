@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, PlainValidator, WithJsonSchema
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic import BeforeValidator, PlainValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
+from checkrunner.load.forms import OneOrMany, problem, scalar
 from checkrunner.load.nodes import YamlList, YamlMap, YamlScalar, plain, raw_text
 from checkrunner.load.quantities import (
     NotationError,
@@ -24,7 +24,7 @@ from checkrunner.load.quantities import (
     variable_name,
 )
 from checkrunner.model.errors import nearest
-from checkrunner.model.sources import SourceRef, Template
+from checkrunner.model.sources import Template
 
 __all__ = [
     "Argument",
@@ -37,34 +37,21 @@ __all__ = [
     "Hosts",
     "Identifier",
     "LineRange",
-    "OneOrMany",
     "Pattern",
     "PlainText",
     "PlayVars",
     "Seconds",
-    "Shorthand",
     "Tool",
     "Variable",
     "WholeText",
     "Word",
     "Words",
-    "problem",
     "template",
 ]
 
 _WRAPPED = re.compile(r"\s*(\{\{.*\}\}|\{%.*%\})\s*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _ANY_SCALAR = {"type": ["string", "number", "boolean"]}
-
-
-def problem(
-    message: str, hint: str = "", *, at: SourceRef | None = None, key: str | None = None
-) -> PydanticCustomError:
-    """An error of ours, at a place, at a key of the mapping, or at the value itself.
-
-    Braces in texts must not be read as a format, so the texts travel in the context.
-    """
-    return PydanticCustomError("ours", "{message}", {"message": message, "hint": hint, "at": at, "key": key})
 
 
 def _noted(exc: NotationError, node: YamlScalar) -> PydanticCustomError:
@@ -76,25 +63,9 @@ def template(node: YamlScalar, text: str | None = None) -> Template:
     return Template(text=node.raw if text is None else text, source=node.ref, literal=node.style == "|")
 
 
-def _scalar(value: object) -> YamlScalar:
-    if not isinstance(value, YamlScalar):
-        what = raw_text(value) if isinstance(value, YamlList | YamlMap) else repr(value)
-        hint = ""
-        if isinstance(value, YamlMap) and len(value) == 1:
-            hint = "A text that holds ': ' must be quoted."
-        elif isinstance(value, YamlList):
-            hint = "A text that starts with [ must be quoted."
-        raise problem(f"a text is expected here, this is {what}", hint)
-    if value.value is None and not value.style:
-        raise problem("a text is expected here, there is nothing")
-    if "\x00" in value.raw:
-        raise problem("a NUL byte cannot be part of a command or text", at=value.place(value.raw.index("\x00")))
-    return value
-
-
 def _leaf(parse: Callable[[YamlScalar], Any]) -> PlainValidator:
     def validate(value: object) -> Any:
-        node = _scalar(value)
+        node = scalar(value)
         try:
             return parse(node)
         except NotationError as exc:
@@ -188,7 +159,7 @@ def _line_range(value: object) -> tuple[int, int]:
             raise problem("a list of lines has two numbers: [first, last]")
         raw = f"{value[0].raw}-{value[1].raw}"
     else:
-        raw = _scalar(value).raw
+        raw = scalar(value).raw
     try:
         return lines_range(value.value if isinstance(value, YamlScalar) else None, raw)
     except NotationError as exc:
@@ -197,8 +168,8 @@ def _line_range(value: object) -> tuple[int, int]:
 
 def _condition(value: object) -> int | float | str | tuple[int | float, ...]:
     if not isinstance(value, YamlList):
-        return _number(_scalar(value))
-    numbers = [_number(_scalar(item)) for item in value]
+        return _number(scalar(value))
+    numbers = [_number(scalar(item)) for item in value]
     if not numbers or any(isinstance(number, str) for number in numbers):
         raise problem("a list here holds numbers only, at least one", "Several comparisons: write a list of `expect`s.")
     return tuple(number for number in numbers if not isinstance(number, str))
@@ -229,64 +200,6 @@ def _env_name(key: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key):
         raise problem(f"{key!r} is not the name of an environment variable")
     return key
-
-
-@dataclass(frozen=True)
-class OneOrMany:
-    """A list, or its only item as it stands; with `split`, a text of words with commas or spaces as well."""
-
-    split: bool = False
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Wrap what is not a list into one."""
-        return core_schema.no_info_before_validator_function(self._listed, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Both ways of writing it."""
-        many = handler(schema)
-        return {"anyOf": [many["items"], many]}
-
-    def _listed(self, value: object) -> object:
-        if isinstance(value, YamlList):
-            if not value:
-                raise problem("the list is empty", "Leave the key out instead.")
-            return value
-        if self.split and isinstance(value, YamlScalar):
-            return _split(value)
-        return [value]
-
-
-def _split(node: YamlScalar) -> list[YamlScalar]:
-    words = []
-    for match in re.finditer(r"[^\s,]+", node.raw):
-        ref = node.place(match.start())
-        words.append(YamlScalar(node.path, match.group(), match.group(), '"', ref.line, ref.column, 1))
-    return words or [node]
-
-
-@dataclass(frozen=True)
-class Shorthand:
-    """A mapping, or a text that stands for one: `read` makes the mapping's entries of the scalar."""
-
-    read: Callable[[YamlScalar], dict[str, YamlScalar]]
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Turn a scalar into the mapping that it stands for."""
-        return core_schema.no_info_before_validator_function(self._expanded, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Both ways of writing it."""
-        return {"anyOf": [{"type": "string"}, handler(schema)]}
-
-    def _expanded(self, value: object) -> object:
-        if not isinstance(value, YamlScalar):
-            return value
-        node = _scalar(value)
-        mapping = YamlMap(node.path, node.line, node.column)
-        for key, child in self.read(node).items():
-            mapping[key] = child
-            mapping.keys_at[key] = node
-        return mapping
 
 
 def Choice(*words: str) -> PlainValidator:  # noqa: N802 - used as an annotation, like the classes beside it

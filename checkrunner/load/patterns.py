@@ -15,7 +15,7 @@ from checkrunner.model.inventory import Host, Inventory
 
 __all__ = ["select"]
 
-LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+_LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 _SUBSCRIPT = re.compile(r"(?P<base>.+)\[(?:(?P<index>-?[0-9]+)|(?P<start>[0-9]+):(?P<end>-?[0-9]*))\]")
 _DASHED = re.compile(r"(?P<base>.+)\[(?P<start>[0-9]+)-(?P<end>[0-9]+)\]")
 _GLOB = re.compile(r"[*?\[]")
@@ -184,7 +184,7 @@ def _named(inventory: Inventory, term: _Term, known: dict[str, Host]) -> tuple[l
             return _members(inventory, base), True
         if base in inventory.hosts:
             return [base], True
-        if base in LOCAL_NAMES:
+        if base in _LOCAL_NAMES:
             _add_localhost(inventory, base, known)
             return [base], True
         return [], False

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PlaybookFileError", "raise_all", "translate"]
 
-SHOWN = 10
+_SHOWN = 10
 
 _HINTS = {
     "tasks": "checkrunner has `checks:` where Ansible has `tasks:`.",
@@ -63,7 +63,7 @@ class PlaybookFileError(PlaybookError):
         self.errors = tuple(errors)
 
     def __str__(self) -> str:
-        shown = [str(error) for error in self.errors[:SHOWN]]
+        shown = [str(error) for error in self.errors[:_SHOWN]]
         more = len(self.errors) - len(shown)
         return "\n".join([*shown, f"... and {more} more errors in this file"] if more else shown)
 

@@ -23,7 +23,7 @@ __all__ = [
     "variable_name",
 ]
 
-MAX_SECONDS = 7 * 24 * 3600
+_MAX_SECONDS = 7 * 24 * 3600
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"
 _DURATION = re.compile(rf"(?P<n>\d+(?:\.\d+)?)\s*(?P<u>{'|'.join(_UNITS)})?")
@@ -55,7 +55,7 @@ def duration(value: object, raw: str) -> float:
     if isinstance(value, bool) or match is None:
         raise NotationError(f"{raw!r} is not a duration", "Write seconds (30) or a number with ms, s, m or h (2m).")
     seconds = float(match["n"]) * _UNITS[match["u"] or "s"]
-    if not 0 < seconds <= MAX_SECONDS:
+    if not 0 < seconds <= _MAX_SECONDS:
         raise NotationError(f"{raw!r} is out of range", "A duration is more than 0 and at most 7 days (168h).")
     return seconds
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, WithJsonSchema, model_validator
 
+from checkrunner.load.forms import OneOrMany, Shorthand, problem
 from checkrunner.load.leaves import (
     Argument,
     Choice,
@@ -21,33 +22,30 @@ from checkrunner.load.leaves import (
     Hosts,
     Identifier,
     LineRange,
-    OneOrMany,
     Pattern,
     PlainText,
     PlayVars,
     Seconds,
-    Shorthand,
     Tool,
     Variable,
     WholeText,
     Words,
-    problem,
 )
 from checkrunner.load.nodes import YamlScalar
 
 __all__ = ["CheckModel", "ExpectModel", "PlayModel", "SliceModel", "TextModel", "playbook_schema"]
 
-SCHEMA_ID = "checkrunner/playbook/1"
-MAX_SLICE_LINES = 10_000
-MAX_SLICE_BYTES = 1 << 20
-SEVERITIES = ("critical", "warning", "info")
-METHODS = ("sudo", "su", "doas")
+_SCHEMA_ID = "checkrunner/playbook/1"
+_MAX_SLICE_LINES = 10_000
+_MAX_SLICE_BYTES = 1 << 20
+_SEVERITIES = ("critical", "warning", "info")
+_METHODS = ("sudo", "su", "doas")
 
 _Texts = Annotated[list[WholeText], OneOrMany()]
 _Patterns = Annotated[list[Pattern], OneOrMany()]
 _Expressions = Annotated[list[ExpressionText], OneOrMany()]
-_Lines = Annotated[int, Count(1, MAX_SLICE_LINES), WithJsonSchema({"type": "integer", "minimum": 1})]
-_Method = Annotated[str, Choice(*METHODS), WithJsonSchema({"enum": list(METHODS)})]
+_Lines = Annotated[int, Count(1, _MAX_SLICE_LINES), WithJsonSchema({"type": "integer", "minimum": 1})]
+_Method = Annotated[str, Choice(*_METHODS), WithJsonSchema({"enum": list(_METHODS)})]
 
 
 _Become = Annotated[Flag | None, Field(description="Ask for the privileges of another user; see Privileges.")]
@@ -55,7 +53,7 @@ _BecomeUser = Annotated[PlainText | None, Field(description="That user (default 
 _BecomeMethod = Annotated[_Method | None, Field(description="How: `sudo`, `su` or `doas`.")]
 _Stream = Annotated[str, Choice("stdout", "stderr"), WithJsonSchema({"enum": ["stdout", "stderr"]})]
 _SliceWhen = Annotated[str, Choice("fail", "always"), WithJsonSchema({"enum": ["fail", "always"]})]
-_Severity = Annotated[str, Choice(*SEVERITIES), WithJsonSchema({"enum": list(SEVERITIES)})]
+_Severity = Annotated[str, Choice(*_SEVERITIES), WithJsonSchema({"enum": list(_SEVERITIES)})]
 
 
 class _Mapping(BaseModel):
@@ -141,7 +139,7 @@ class SliceModel(_Mapping):
     )
     stream: _Stream = Field(default="stdout", description="Which output.")
     max_lines: _Lines | None = Field(default=None, description="With lines and match: at most so many (match: 20).")
-    max_bytes: Annotated[int, Count(1, MAX_SLICE_BYTES), WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
+    max_bytes: Annotated[int, Count(1, _MAX_SLICE_BYTES), WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
         default=4096, description="At most so many bytes in all."
     )
     when: _SliceWhen = Field(default="fail", description="`fail`: when the verdict is not ok; `always`.")
@@ -240,7 +238,7 @@ def playbook_schema() -> dict[str, Any]:
     schema["minItems"] = 1
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": SCHEMA_ID,
+        "$id": _SCHEMA_ID,
         "title": "checkrunner playbook",
     }
     return {**head, **_tidy(schema)}
