@@ -21,6 +21,7 @@ class Relay:
         self._target = (address, port)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
+        self._sockets: list[socket.socket] = []
         self._threads = [threading.Thread(target=self._serve, daemon=True)]
         self._threads[0].start()
 
@@ -31,6 +32,7 @@ class Relay:
             except OSError:
                 return
             server = socket.create_connection(self._target)
+            self._sockets += [client, server]
             for source, sink, counted in ((client, server, False), (server, client, True)):
                 thread = threading.Thread(target=self._copy, args=(source, sink, counted), daemon=True)
                 self._threads.append(thread)
@@ -53,6 +55,8 @@ class Relay:
         self._listener.close()
         for thread in self._threads:
             thread.join(10)
+        for end in self._sockets:
+            end.close()
 
 
 @contextmanager
