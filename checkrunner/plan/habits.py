@@ -78,7 +78,9 @@ ENDLESS: tuple[Habit, ...] = (
     Habit(("top", "iotop", "xentop"), r"^(?!.*(^|\s)-\w*b)", "needs -b (and -n) to end without a terminal"),
     Habit(("top", "iotop"), r"^(?=.*(^|\s)-\w*b)(?!.*(^|\s)-\w*n)", "never ends without -n"),
     Habit(("ping", "ping6"), r"^(?!.*(^|\s)-\w*[cw])", "never ends without -c or -w"),
-    Habit(("vmstat", "iostat", "mpstat", "pidstat"), r"^(\D\S*\s+)*\d+$", "never ends with an interval and no count"),
+    Habit(
+        ("vmstat", "iostat", "mpstat", "pidstat"), r"^([^\d\s]\S*\s+)*\d+$", "never ends with an interval and no count"
+    ),
     Habit(("tcpdump", "tshark"), r"^(?!.*(^|\s)-\w*c)", "never ends without -c"),
 )
 """Commands that end only by the check's timeout. Under `timeout` they are not warned of."""

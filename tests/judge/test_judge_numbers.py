@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkrunner.judge.numbers import parse_number, show_number
@@ -18,6 +18,7 @@ def plain(value: float) -> str:
     return str(value) if value == int(value) else f"{value:.3f}"
 
 
+@settings(deadline=None)
 @given(OPERATORS, NUMBERS, NUMBERS, st.sampled_from(["", " ", "  "]))
 def test_comparisons_mean_what_they_say(operator: str, bound: float, value: float, space: str) -> None:
     python = "==" if operator == "=" else operator
@@ -25,17 +26,20 @@ def test_comparisons_mean_what_they_say(operator: str, bound: float, value: floa
     assert parse_number(f"{operator}{space}{plain(bound)}").accepts(value) is meant
 
 
+@settings(deadline=None)
 @given(NUMBERS, NUMBERS, NUMBERS)
 def test_ranges_include_their_ends(a: float, b: float, value: float) -> None:
     low, high = sorted((a, b))
     assert parse_number(f"{plain(low)}..{plain(high)}").accepts(value) is (low <= value <= high)
 
 
+@settings(deadline=None)
 @given(st.lists(NUMBERS, min_size=1, max_size=5), NUMBERS)
 def test_lists_accept_any_of_theirs(values: list[float], value: float) -> None:
     assert parse_number(values).accepts(value) is (value in values)
 
 
+@settings(deadline=None)
 @given(OPERATORS, st.integers(0, 50), st.integers(0, 60))
 def test_what_holds_from_a_lower_bound_on(operator: str, bound: int, least: int) -> None:
     spec = parse_number(f"{operator} {bound}")
@@ -43,6 +47,7 @@ def test_what_holds_from_a_lower_bound_on(operator: str, bound: int, least: int)
     assert spec.accepts_from(least) is (seen.pop() if len(seen) == 1 else None)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 60))
 def test_ranges_from_a_lower_bound_on(a: int, b: int, least: int) -> None:
     low, high = sorted((a, b))
@@ -50,6 +55,7 @@ def test_ranges_from_a_lower_bound_on(a: int, b: int, least: int) -> None:
     assert spec.accepts_from(least) is (False if least > high else None)
 
 
+@settings(deadline=None)
 @given(OPERATORS, NUMBERS)
 def test_the_text_means_the_same(operator: str, bound: float) -> None:
     spec = parse_number(f"{operator} {plain(bound)}")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from plan_factory import make_check, make_host, make_play, plan_of, plan_plays
 
+from checkrunner.model.inventory import Host
+from checkrunner.model.playbook import Become
 from checkrunner.plan.habits import CHANGING, ENDLESS, bad_habits
-from checkrunner.plan.lint import Level, lint
+from checkrunner.plan.lint import Level, lint, plan_warnings
 from checkrunner.plan.shellwords import commands_in, written_files
 
 
@@ -213,3 +217,31 @@ def test_equal_names() -> None:
 def test_a_good_playbook_has_no_problems() -> None:
     checks = [make_check("a", "df -P {{ path }}", register="disk"), make_check("b", when=["disk.rc == 0"])]
     assert lint(plan_of(*checks, hosts=[make_host(path="/")])) == []
+
+
+@pytest.mark.parametrize(
+    ("check", "play", "host", "warned"),
+    [
+        (True, None, None, True),
+        (None, True, None, True),
+        (None, None, "yes", True),
+        (False, True, True, False),
+        (None, False, True, False),
+        (None, None, "no", False),
+        (None, None, None, False),
+    ],
+)
+def test_become_is_not_silently_left_out(check: bool | None, play: bool | None, host: object, warned: bool) -> None:
+    one = make_play(make_check(become=Become(become=check)), become=Become(become=play))
+    target = Host(name="h1", address="h1", options={} if host is None else {"become": host})
+    plan = plan_plays([(one, [target])])
+    assert bool(plan_warnings(plan)) is warned
+    assert bool(lint(plan)) is (check or (check is None and play) or False)
+
+
+@settings(deadline=None)
+@given(st.text(st.sampled_from("ab1 \n;|&<>(){}$'\"\\`#-=/"), max_size=60))
+def test_any_text_can_be_looked_at(text: str) -> None:
+    for command in commands_in(text):
+        assert 0 <= command.offset <= len(text)
+    list(bad_habits(text))

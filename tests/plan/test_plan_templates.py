@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plan_factory import text
 
@@ -60,12 +60,14 @@ def test_renders(templates: Templates, content: str, names: dict[str, Any], rend
     assert templates.render(text(content), names) == rendered
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(exclude_characters="{", exclude_categories=["Cs"])))
 def test_text_around_a_template_is_kept_byte_for_byte(content: str) -> None:
     around = text(f"{content}{{{{ x }}}}{content}")
     assert Templates().render(around, {"x": "|"}) == f"{content}|{content}"
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_raw_text_is_kept(content: str) -> None:
     assert Templates().render(Template(text=content, raw=True), {}) == content
@@ -344,3 +346,42 @@ def test_the_engine_is_loaded_only_for_templates() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        "{{",
+        "}}",
+        "{%",
+        "%}",
+        "{#",
+        "#}",
+        " x ",
+        " y.z ",
+        "|",
+        "default",
+        "(",
+        ")",
+        "'",
+        '"',
+        "[0]",
+        " if ",
+        " for ",
+        "end",
+        "\n",
+        "raw",
+    ]
+) | st.text(max_size=3)
+
+
+@settings(deadline=None)
+@given(st.lists(FRAGMENTS, max_size=12).map("".join))
+def test_any_text_gives_text_or_an_error_with_a_place(content: str) -> None:
+    templates = Templates()
+    errors = []
+    for run in (templates.render, templates.render_env, templates.evaluate):
+        try:
+            run(text(content, line=3), {"x": 1, "y": {"z": [Secret("hunter2")]}})
+        except TemplateError as error:
+            errors.append(error)
+    assert all(error.source.line == 3 and "hunter2" not in str(error) for error in errors)
