@@ -17,7 +17,7 @@ from checkrunner.cli.checks import checks
 from checkrunner.cli.failure import fail
 from checkrunner.cli.hosts import hosts
 from checkrunner.cli.lint import lint
-from checkrunner.cli.run import run
+from checkrunner.cli.run import EXAMPLES, run
 from checkrunner.cli.schema import schema
 from checkrunner.model.errors import CheckrunnerError
 
@@ -32,7 +32,7 @@ _EXIT_INTERRUPTED = 130
 _ParserError: type[Exception] = typer.BadParameter.__mro__[2]
 
 _EPILOG = """\
-Exit codes: 0 all ok, 1 warnings, 2 critical, 3 could not look everywhere, 4 no host matched,
+Exit codes: 0 all ok, 1 warnings, 2 critical, 3 could not look everywhere, 4 no host matched, \
 64 usage or configuration, 70 bug, 130 interrupted.
 """
 
@@ -62,7 +62,7 @@ def _root(
     """Run diagnostic checks over a fleet and say what is wrong and why."""
 
 
-app.command("run")(run)
+app.command("run", epilog=EXAMPLES)(run)
 app.command("lint")(lint)
 app.command("hosts")(hosts)
 app.command("checks")(checks)

@@ -9,13 +9,13 @@ import typer
 
 from checkrunner.cli.options import AllowEmpty, ExtraVars, Inventory, Limit, PlaybookName, SkipTags, Tags, split_words
 
-__all__ = ["run"]
+__all__ = ["EXAMPLES", "run"]
 
 _CONNECTION = "Connection"
 _LIMITS = "Limits"
 _OUTPUT = "Output"
 
-_EPILOG = """\
+EXAMPLES = """\
 Examples:
 
 checkrunner run linux-health
@@ -168,6 +168,3 @@ def run(
         report = run_prepared(prepared, observer, password=password)
     write_report(write, report, sys.stdout, color=settings.color)
     return report.run.exit_code
-
-
-run.__doc__ = f"{run.__doc__}\n\n{_EPILOG}"

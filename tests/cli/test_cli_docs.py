@@ -1,0 +1,36 @@
+"""docs/cli.md names every verb and every option, and no other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import typer.main
+
+from checkrunner.cli.main import app
+
+PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+
+
+def options() -> set[str]:
+    group = typer.main.get_command(app)
+    found = set()
+    for command in group.commands.values():  # type: ignore[attr-defined]  # typer's own group type is not exported
+        for parameter in command.params:
+            if parameter.param_type_name == "option" and parameter.name != "help":
+                found |= {name for name in parameter.opts if name.startswith("--")}
+    return found
+
+
+def test_every_verb_is_described() -> None:
+    group = typer.main.get_command(app)
+
+    for verb in group.commands:  # type: ignore[attr-defined]  # as above
+        assert f"| `{verb}` |" in PAGE
+        assert f"## {verb}\n" in PAGE
+
+
+def test_every_option_is_described_and_no_other() -> None:
+    described = set(re.findall(r"`(--[a-z-]+)`", PAGE)) - {"--help"}
+
+    assert described == options()
