@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from checkrunner.load.playbook import load_playbook
 from checkrunner.load.problems import PlaybookFileError
@@ -217,3 +219,19 @@ def test_an_error_in_a_merged_mapping_is_where_it_was_written() -> None:
 
 def test_braces_in_texts_do_not_upset_messages() -> None:
     assert "'a{b}c' is not a name" in failure(f"{CHECK}      id: a{{b}}c\n").message
+
+
+_PIECES = st.sampled_from(
+    ["- ", "  ", "\n", ": ", "{", "}", "[", "]", "'", '"', "|\n", "&a ", "*a", "<<: ", "!x ", "\t", "~", "yes", "1:2"]
+    + ["{{ x }}", "#", "é", "\u2028", "hosts: all", "checks:", "run: x", "expect: ", "rc", "slice: ", "tail 3", ">= 1"]
+)
+
+
+@given(st.lists(_PIECES, max_size=12).map("".join), st.integers(0, len(CHECK)))
+def test_any_change_to_a_playbook_loads_or_is_an_error_with_a_place(change: str, at: int) -> None:
+    text = CHECK[:at] + change + CHECK[at:]
+    try:
+        load_playbook("p.yml", text)
+    except PlaybookError as exc:
+        assert exc.source.path == "p.yml"  # noqa: PT017 - both endings are right
+        assert exc.message  # noqa: PT017
