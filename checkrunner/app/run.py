@@ -41,7 +41,7 @@ def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | N
     began = monotonic()
     plan = prepared.plan
     redactor = PatternRedactor(_secrets(prepared, password))
-    judge = Judge(plan.templates.render, plan.templates.evaluate)
+    judge = Judge(plan.templates)
     scripts = [HostScript(host, judge=judge, templates=plan.templates, redactor=redactor) for host in plan.hosts]
     links = Links(prepared.request.settings, password)
     warnings = [*prepared.warnings, *links.warnings(script.host for script in scripts)]

@@ -131,8 +131,8 @@ def run(
     from checkrunner.app.output import prepare_output, write_report
     from checkrunner.app.prepare import Request, prepare
     from checkrunner.app.run import run_prepared
+    from checkrunner.cli.password import ask_password
     from checkrunner.cli.progress import choose_progress
-    from checkrunner.model.sources import Secret
     from checkrunner.settings import resolve_settings
 
     flags: dict[str, Any] = {
@@ -151,9 +151,7 @@ def run(
     }
     settings = resolve_settings(flags)
     write = prepare_output(format_name, output)
-    password = None
-    if ask_pass:
-        password = Secret(typer.prompt("SSH password", hide_input=True, err=True))
+    password = ask_password() if ask_pass else None
     request = Request(
         playbook=playbook,
         settings=settings,

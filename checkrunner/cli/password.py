@@ -1,0 +1,21 @@
+"""Asking a person for a password."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+
+from checkrunner.model.errors import SettingsError
+from checkrunner.model.sources import Secret
+
+__all__ = ["ask_password"]
+
+
+def ask_password() -> Secret:
+    """The SSH password, asked once on the terminal with echo off before the prompt is shown.
+
+    Raises SettingsError without a terminal: from cron nobody would answer, and an echoed password is worse than none.
+    """
+    if not sys.stdin.isatty():
+        raise SettingsError("ask_pass", True, "flag", "there is no terminal to ask on")
+    return Secret(getpass.getpass("SSH password: ", stream=sys.stderr))
