@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from link_helpers import run_async
+from async_helpers import run_async
 from sshd import wait_until
 
 from checkrunner.link.transports import TRANSPORTS, make_transport

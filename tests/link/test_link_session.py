@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from link_helpers import run_async
+from async_helpers import run_async
 from peer import peer_payload
 
 from checkrunner.link.payload import Payload, pack_payload

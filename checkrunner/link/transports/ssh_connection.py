@@ -68,7 +68,8 @@ class HostKeyPolicy:
         revoked = [key for marker, key in entries if marker == "revoked" and key is not None]
         keys = [key for marker, key in entries if marker == "" and key is not None and key not in revoked]
         authorities = [key for marker, key in entries if marker == "cert-authority" and key is not None]
-        return keys, authorities, revoked
+        # Plain keys that are revoked come to `judge`, which can say where; certificates are judged by asyncssh.
+        return keys, authorities, revoked if authorities else []
 
     def judge(self, key: asyncssh.SSHKey) -> HostKeyError | None:
         """None when a key that is not among the trusted ones is to be accepted; it is then remembered."""

@@ -66,7 +66,7 @@ class Dialer:
         self._options = options
         self._keys = KeyRing()
         self._known: dict[tuple[str, ...], KnownHosts] = {}
-        self._hops: dict[tuple[Hop, ...], asyncio.Task[Standing]] = {}
+        self._hops: dict[tuple[Hop | str, ...], asyncio.Task[Standing]] = {}
         self._short_cuts = short_cuts_fit()
 
     async def connect(self, host: Host, timeout_s: float) -> Standing:
@@ -85,7 +85,8 @@ class Dialer:
     async def aclose(self) -> None:
         """Close the connections to jump hosts and leave the agents."""
         hops, self._hops = self._hops, {}
-        for task in hops.values():
+        # The last hops were made last, through the first ones.
+        for task in reversed(hops.values()):
             task.cancel()
             await asyncio.wait({task})
             if not task.cancelled() and task.exception() is None:
@@ -96,36 +97,43 @@ class Dialer:
         if not hops:
             return None
         try:
-            return hops[-1], await self._hop(hops, host, timeout_s, ())
+            return hops[-1], await self._hop(self._chain(hops, host), host, timeout_s)
         except ConnectError as error:
             raise type(error)(f"{host.name}: {error.message}", hint=error.hint) from error
 
-    async def _hop(self, hops: tuple[Hop, ...], host: Host, timeout_s: float, above: tuple[Hop, ...]) -> Standing:
-        """The connection to the last of `hops`, shared by all that go through it. A failure is shared as well."""
-        task = self._hops.get(hops)
+    def _chain(self, hops: tuple[Hop, ...], host: Host) -> tuple[Hop, ...]:
+        """All hops in the order of passing them: the first of a list may have jump hosts of its own."""
+        while True:
+            with mapped_errors(Progress(target=f"jump host {hops[0]}")):
+                earlier = hop_settings(hops[0], host, self._options).hops
+            if not earlier:
+                return hops
+            hops = earlier + hops
+            if len(hops) > _MAX_HOPS:
+                raise UnreachableError(f"its jump hosts go in a circle, or are more than {_MAX_HOPS}: {hops[-1]}")
+
+    async def _hop(self, chain: tuple[Hop, ...], host: Host, timeout_s: float) -> Standing:
+        """The connection to the last of `chain`, shared by all that go through it. A failure is shared as well."""
+        # A host that does not have keys checked must not decide that for others.
+        key: tuple[Hop | str, ...] = (*chain, str(host.options.get("host_key_checking")))
+        task = self._hops.get(key)
         if task is not None and task.done() and task.exception() is None and not task.result().usable:
             task = None
         if task is None:
-            task = asyncio.ensure_future(self._connect_hop(hops, host, timeout_s, above))
+            task = asyncio.ensure_future(self._connect_hop(chain, host, timeout_s))
             # Everybody who waited may have been cancelled: the outcome counts as seen.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
-            self._hops[hops] = task
+            self._hops[key] = task
         return await asyncio.shield(task)
 
-    async def _connect_hop(
-        self, hops: tuple[Hop, ...], host: Host, timeout_s: float, above: tuple[Hop, ...]
-    ) -> Standing:
-        *before, last = hops
+    async def _connect_hop(self, chain: tuple[Hop, ...], host: Host, timeout_s: float) -> Standing:
+        *before, last = chain
         target = f"jump host {last}"
         with mapped_errors(Progress(target=target)):
             settings = hop_settings(last, host, self._options)
-        # As written in the target's list; only the first of a list may have a jump of its own.
-        earlier = tuple(before) or settings.hops
-        if last in above or len(above) >= _MAX_HOPS:
-            raise UnreachableError(f"{target}: its jump hosts go in a circle or are more than {_MAX_HOPS}")
 
         async def once() -> Standing:
-            via = (earlier[-1], await self._hop(earlier, host, timeout_s, (*above, last))) if earlier else None
+            via = (before[-1], await self._hop(tuple(before), host, timeout_s)) if before else None
             return await self._one(target, settings, None, via, timeout_s)
 
         return await _patiently(once)
@@ -172,6 +180,8 @@ class Dialer:
         try:
             if self._short_cuts:
                 return Standing(await dial(attempt, sock), proxy)
+            # All keys may be tried; asyncssh does not say how many were.
+            attempt.progress.keys_tried = len(attempt.keys)
             via = {"tunnel": attempt.via} if attempt.via is not None else {}
             source = {"sock": sock} if sock is not None else {}
             return Standing(await asyncssh.connect(**plain_dial_options(attempt), **via, **source), proxy)

@@ -129,8 +129,8 @@ class SshConfig(SSHClientConfig):
 
     def expanded(self, name: str) -> list[str]:
         """An option's texts with %-tokens, ${variables} and ~ replaced."""
-        value = self.get(name, [])
-        texts = [value] if isinstance(value, str) else cast(list[str], value)
+        value = self.get(name)
+        texts = [value] if isinstance(value, str) else cast("list[str]", value or [])
         return [os.path.expanduser(self._expand_val(text)) for text in texts]
 
     def finish(self) -> None:
@@ -334,8 +334,8 @@ def _resolve(
         ),
         lookup=alias or name,
         lookup_port=22 if alias else port,
-        hops=parse_hops(cast(str, config.get("ProxyJump", ""))),
-        proxy_command=proxy[0] if proxy and proxy[0].lower() != "none" else None,
+        hops=parse_hops(cast("str | None", config.get("ProxyJump")) or ""),
+        proxy_command=proxy[0] if proxy else None,
         connect_timeout_s=None if timeout is None else float(cast(int, timeout)),
         keepalive_s=float(cast(int, config.get("ServerAliveInterval", options.keepalive_s))),
         keepalive_count=max(1, cast(int, config.get("ServerAliveCountMax", options.keepalive_count))),
@@ -350,11 +350,10 @@ def _files(config: SshConfig, name: str, *defaults: str) -> tuple[str, ...]:
 
 
 def _agent_socket(config: SshConfig, options: SshOptions) -> str | None:
-    named = config.get("IdentityAgent")
-    if named is None or named == "SSH_AUTH_SOCK":
+    if config.get("IdentityAgent", "SSH_AUTH_SOCK") == "SSH_AUTH_SOCK":
         return options.agent_socket
-    path = config.expanded("IdentityAgent")[0]
-    return None if path == "none" else path
+    # Nothing for "none", which asyncssh reads as None.
+    return next(iter(config.expanded("IdentityAgent")), None)
 
 
 def parse_hops(text: str) -> tuple[Hop, ...]:
