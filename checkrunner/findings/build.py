@@ -21,7 +21,7 @@ from checkrunner.model.results import CaptureState, Execution, Reason, VerdictSt
 from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Template
 
-__all__ = ["ReportLimits", "build_report"]
+__all__ = ["ReportLimits", "Texts", "build_report"]
 
 Texts = Callable[[CheckOutcome], tuple[str, str]]
 """The rendered `why` and `fix` of an outcome's check."""

@@ -20,7 +20,7 @@ from checkrunner.render.watch import Clock, Running, Watch
 if TYPE_CHECKING:
     from checkrunner.render.live import LiveProgress
 
-__all__ = ["LineProgress", "SilentProgress", "line_progress", "live_progress"]
+__all__ = ["LineProgress", "SilentProgress", "describe", "heartbeat", "line_progress", "live_progress"]
 
 _MOST_HOST_LINES = 50
 _MOST_TROUBLE_LINES = 100

@@ -9,7 +9,7 @@ from typing import Any
 from checkrunner.model.report import REPORT_SCHEMA
 from checkrunner.model.results import CaptureState, Execution, HostState, Severity, Stream, VerdictState
 
-__all__ = ["report_schema"]
+__all__ = ["Schema", "report_schema"]
 
 Schema = dict[str, Any]
 

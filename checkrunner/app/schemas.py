@@ -1,0 +1,21 @@
+"""The published JSON Schemas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from checkrunner.load.playbook import playbook_schema
+from checkrunner.model.errors import UnknownNameError
+from checkrunner.render.schema import report_schema
+
+__all__ = ["SCHEMAS", "schema_of"]
+
+SCHEMAS = {"playbook": playbook_schema, "report": report_schema}
+"""What has a schema, and what makes it."""
+
+
+def schema_of(what: str) -> dict[str, Any]:
+    """The JSON Schema of ``playbook`` or ``report``. Raises UnknownNameError."""
+    if what not in SCHEMAS:
+        raise UnknownNameError("schema", what, SCHEMAS)
+    return SCHEMAS[what]()
