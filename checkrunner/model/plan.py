@@ -19,6 +19,7 @@ class Command:
     """What a session is asked to run. `shell` is bash text, already rendered (an argv arrives here quoted).
 
     `capture_bytes` is the cap of each stream; `timeout_s` counts from the start of the command, not from its sending.
+    `become` is the user that it has to run as; None means the account that logs in.
     """
 
     shell: str
@@ -28,6 +29,7 @@ class Command:
     timeout_s: float = 60.0
     capture_bytes: int = 64 << 20
     requires: tuple[str, ...] = ()
+    become: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from checkrunner.model.inventory import Host, empty
@@ -12,6 +12,7 @@ from checkrunner.model.metadata import truth
 from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import CheckOutcome, Command, PlannedCheck, Skip, Step
 from checkrunner.model.sources import Secret
+from checkrunner.plan.privileges import become_user
 from checkrunner.plan.shape import Shape
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.values import Registered
@@ -103,13 +104,15 @@ class HostPlan:
         The step has no probes and no early slices yet.
         """
         entry = self._track.by_key[planned.key]
-        if entry.step is not None:
-            return entry.step
-        names = self.names(planned, outcomes)
-        reason = self.unmet(entry, names)
-        if reason is not None:
-            return Skip(planned=planned, reason=reason)
-        return Step(planned=planned, command=make_command(entry.shape, names, self._setup))
+        step = entry.step
+        if step is None:
+            names = self.names(planned, outcomes)
+            reason = self.unmet(entry, names)
+            if reason is not None:
+                return Skip(planned=planned, reason=reason)
+            step = Step(planned=planned, command=make_command(entry.shape, names, self._setup))
+        user = become_user(entry.shape, self.host)
+        return replace(step, command=replace(step.command, become=user)) if user else step
 
     def unmet(self, entry: Entry, names: Mapping[str, Any]) -> str | None:
         """The first condition of the check that does not hold, as a reason; None when all hold."""

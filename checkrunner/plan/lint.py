@@ -7,19 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from checkrunner.model.inventory import Host
-from checkrunner.model.metadata import RESULT_NAMES, truth
+from checkrunner.model.metadata import RESULT_NAMES
 from checkrunner.model.playbook import Playbook
 from checkrunner.model.sources import NOWHERE, SourceRef, Template
 from checkrunner.plan.build import Plan
 from checkrunner.plan.faults import place
 from checkrunner.plan.habits import bad_habits
+from checkrunner.plan.privileges import become_user
 from checkrunner.plan.shape import Shape
 from checkrunner.plan.tags import check_tags
 from checkrunner.plan.variables import MAGIC
 from checkrunner.plan.verify import plan_errors
 
-__all__ = ["Level", "Problem", "lint", "plan_warnings"]
+__all__ = ["Level", "Problem", "lint"]
 
 
 class Level(StrEnum):
@@ -58,31 +58,16 @@ def lint(plan: Plan) -> Sequence[Problem]:
     return sorted(set(problems), key=lambda p: (p.source.path, p.source.line, p.source.column, order.index(p.level)))
 
 
-def plan_warnings(plan: Plan) -> list[str]:
-    """What a run of the plan does otherwise than its playbook and inventory ask, one sentence each."""
-    hosts = [
-        host.host.name
-        for host in plan.hosts
-        if any(_wants_become(entry.shape, host.host) for entry in host.track.entries)
-    ]
-    if not hosts:
-        return []
-    more = f" and {len(hosts) - 1} more" if len(hosts) > 1 else ""
-    return [f"{_NO_BECOME} (asked for on {hosts[0]}{more}). {_BECOME_HINT}"]
-
-
-_NO_BECOME = "`become` is not carried out: commands run as the account that logs in"
-_BECOME_HINT = "Log in as that user, or write `sudo -n` into the command"
-
-
-def _wants_become(shape: Shape, host: Host | None = None) -> bool:
-    said = (shape.check.become.become, shape.play.become.become, host.options.get("become") if host else None)
-    return truth(next((value for value in said if value is not None), False))
+_BECOME_HINT = (
+    "Log in as that user, or write `sudo -n` into the command; on hosts with another login the check is `unknown`"
+)
 
 
 def _become(shape: Shape) -> Iterator[Problem]:
-    if _wants_become(shape):
-        yield _at(shape, Level.WARNING, _NO_BECOME, _BECOME_HINT)
+    user = become_user(shape)
+    if user:
+        message = f"check {shape.check.id!r} runs only where one logs in as {user}: `become` changes no account yet"
+        yield _at(shape, Level.WARNING, message, _BECOME_HINT)
 
 
 def _commands(shape: Shape) -> Iterator[Problem]:

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from plan_factory import make_check, make_host, make_play, plan_of, plan_plays
 
 from checkrunner.model.inventory import Host
+from checkrunner.model.plan import Step
 from checkrunner.model.playbook import Become
 from checkrunner.plan.habits import CHANGING, ENDLESS, bad_habits
-from checkrunner.plan.lint import Level, lint, plan_warnings
+from checkrunner.plan.lint import Level, lint
 from checkrunner.plan.shellwords import commands_in, written_files
 
 
@@ -220,7 +221,7 @@ def test_a_good_playbook_has_no_problems() -> None:
 
 
 @pytest.mark.parametrize(
-    ("check", "play", "host", "warned"),
+    ("check", "play", "host", "wanted"),
     [
         (True, None, None, True),
         (None, True, None, True),
@@ -231,11 +232,14 @@ def test_a_good_playbook_has_no_problems() -> None:
         (None, None, None, False),
     ],
 )
-def test_become_is_not_silently_left_out(check: bool | None, play: bool | None, host: object, warned: bool) -> None:
+def test_become_is_not_silently_left_out(check: bool | None, play: bool | None, host: object, wanted: bool) -> None:
     one = make_play(make_check(become=Become(become=check)), become=Become(become=play))
     target = Host(name="h1", address="h1", options={} if host is None else {"become": host})
     plan = plan_plays([(one, [target])])
-    assert bool(plan_warnings(plan)) is warned
+    (host_plan,) = plan.hosts
+    step = host_plan.resolve(host_plan.checks[0], {})
+    assert isinstance(step, Step)
+    assert step.command.become == ("root" if wanted else None)
     assert bool(lint(plan)) is (check or (check is None and play) or False)
 
 
