@@ -71,14 +71,13 @@ def test_a_program_that_cleans_up_is_not_killed(tmp_path: Path) -> None:
 
     async def main() -> None:
         transport = LocalTransport(LocalOptions())
-        channel = await transport.open(HOST, f"echo up; cat; sleep 1.5; echo > {done}", timeout_s=1)
+        channel = await transport.open(HOST, f"echo up; cat; sleep 3; echo > {done}", timeout_s=1)
         assert await channel.receive() == b"up\n"
         start = asyncio.get_running_loop().time()
         await transport.aclose()
-        assert asyncio.get_running_loop().time() - start < 1.4
+        assert asyncio.get_running_loop().time() - start < 2.8
 
     run_async(main())
-    assert not done.exists()
     wait_until(done.exists, what="the clean-up of the program")
 
 

@@ -21,8 +21,10 @@ def _local(options: LocalOptions) -> Transport:
 
 
 def _ssh(options: SshOptions) -> Transport:
-    from checkrunner.link.transports.ssh import SshTransport
+    from checkrunner.link.transports.ssh_library import quick_library_search
 
+    with quick_library_search():
+        from checkrunner.link.transports.ssh import SshTransport
     return SshTransport(options)
 
 

@@ -224,7 +224,7 @@ def _take_flag(flag: str, value: str, out: _Arguments) -> None:
     if flag == "F":
         out.config_file = out.config_file or value
     elif flag in _FLAG_OPTIONS:
-        out.options.append((_FLAG_OPTIONS[flag], value))
+        out.options.append((_FLAG_OPTIONS[flag], shlex.quote(value)))
     elif flag == "o":
         name, _, rest = value.replace("=", " ", 1).strip().partition(" ")
         if not rest.strip():
@@ -295,18 +295,9 @@ def _policy_word(value: object) -> str | None:
 def _resolve(
     address: str, config: SshConfig, arguments: _Arguments, options: SshOptions, asked: str | None
 ) -> HostSettings:
-    if options.user is not None and config.get("User") is None:
-        config.apply("User", shlex.quote(options.user))
-    if options.private_key_file is not None:
-        config.apply("IdentityFile", shlex.quote(options.private_key_file))
-    if options.known_hosts and config.get("UserKnownHostsFile") is None:
-        # The files named for this run are all that is trusted, whatever ssh_config says.
-        config.apply("UserKnownHostsFile", shlex.join(options.known_hosts))
-        if config.get("GlobalKnownHostsFile") is None:
-            config.apply("GlobalKnownHostsFile", "none")
+    before_files = _apply_options(config, options)
     if asked is None and options.host_key_checking != "yes" and config.get("StrictHostKeyChecking") is None:
         asked = options.host_key_checking
-    before_files = len(config.ignored)
     for path in _config_files(options, arguments):
         config.parse(path)
     config.finish()
@@ -341,6 +332,20 @@ def _resolve(
         keepalive_count=max(1, cast(int, config.get("ServerAliveCountMax", options.keepalive_count))),
         ignored=(*arguments.ignored, *config.ignored[:before_files], *in_files),
     )
+
+
+def _apply_options(config: SshConfig, options: SshOptions) -> int:
+    """Our own options, before any file is read. Returns how many ignored options came before the files."""
+    if options.user is not None and config.get("User") is None:
+        config.apply("User", shlex.quote(options.user))
+    if options.private_key_file is not None:
+        config.apply("IdentityFile", shlex.quote(options.private_key_file))
+    if options.known_hosts and config.get("UserKnownHostsFile") is None:
+        # The files named for this run are all that is trusted, whatever ssh_config says.
+        config.apply("UserKnownHostsFile", shlex.join(options.known_hosts))
+        if config.get("GlobalKnownHostsFile") is None:
+            config.apply("GlobalKnownHostsFile", "none")
+    return len(config.ignored)
 
 
 def _files(config: SshConfig, name: str, *defaults: str) -> tuple[str, ...]:

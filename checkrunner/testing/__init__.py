@@ -1,0 +1,49 @@
+"""Conformance checks for the seams of `model.seams`, and in-memory twins of the parts that touch the world.
+
+A check takes what makes an implementation, and raises AssertionError where the contract is not kept. The twins pass
+the same checks as the real thing, so what is tested with them holds for it. For tests only; nothing imports this.
+"""
+
+from __future__ import annotations
+
+from checkrunner.testing.checks import (
+    check_channel,
+    check_redactor,
+    check_renderer,
+    check_session,
+    check_token_counter,
+    check_transport,
+    make_step,
+)
+from checkrunner.testing.twins import (
+    CLOGGED,
+    COMPLAIN,
+    ECHO,
+    END,
+    FLOOD,
+    MemoryChannel,
+    MemoryTransport,
+    Program,
+    Scripted,
+    ScriptedSession,
+)
+
+__all__ = [
+    "CLOGGED",
+    "COMPLAIN",
+    "ECHO",
+    "END",
+    "FLOOD",
+    "MemoryChannel",
+    "MemoryTransport",
+    "Program",
+    "Scripted",
+    "ScriptedSession",
+    "check_channel",
+    "check_redactor",
+    "check_renderer",
+    "check_session",
+    "check_token_counter",
+    "check_transport",
+    "make_step",
+]

@@ -1,0 +1,212 @@
+"""Checks of the contracts in `model.seams`, for any implementation."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Awaitable, Callable, Sequence
+
+from checkrunner.model.errors import AgentError, ConnectError, SessionLostError
+from checkrunner.model.inventory import Host
+from checkrunner.model.plan import Command, PlannedCheck, Step
+from checkrunner.model.playbook import Check
+from checkrunner.model.report import Report
+from checkrunner.model.results import Execution, SliceMode, SliceQuery
+from checkrunner.model.seams import Channel, Redactor, Renderer, Session, TokenCounter, Transport
+from checkrunner.testing.twins import CLOGGED, COMPLAIN, ECHO, END, FLOOD
+
+__all__ = [
+    "check_channel",
+    "check_redactor",
+    "check_renderer",
+    "check_session",
+    "check_token_counter",
+    "check_transport",
+    "make_step",
+]
+
+_SOON_S = 10.0
+_CHUNK = 256 << 10
+
+
+def make_step(shell: str, *, session: str = "main", early: Sequence[SliceQuery] = (), timeout_s: float = 20.0) -> Step:
+    """A step that runs `shell`, of a check that expects nothing."""
+    planned = PlannedCheck(key="check", play="play", check=Check(id="check", name="check"))
+    return Step(planned=planned, command=Command(shell=shell, session=session, timeout_s=timeout_s), early=tuple(early))
+
+
+async def check_channel(open_channel: Callable[[str], Awaitable[Channel]]) -> None:
+    """The contract of `Channel`. `open_channel` starts one of the commands above and returns its channel."""
+    await _echoes(await open_channel(ECHO))
+    await _ends(await open_channel(END))
+    await _keeps_bytes_when_cancelled(await open_channel(ECHO))
+    await _waits_for_a_reader(await open_channel(CLOGGED))
+    await _closes_under_a_flood(await open_channel(FLOOD))
+    await _keeps_what_was_complained(await open_channel(COMPLAIN))
+    await _closes(await open_channel(ECHO))
+
+
+async def _echoes(channel: Channel) -> None:
+    sent = bytes(range(256)) * 4096
+    async with asyncio.timeout(_SOON_S):
+        sender = asyncio.ensure_future(channel.send(sent))
+        got = bytearray()
+        while len(got) < len(sent):
+            chunk = await channel.receive()
+            assert 0 < len(chunk) <= _CHUNK, f"receive() returned {len(chunk)} bytes"
+            got += chunk
+        await sender
+    assert bytes(got) == sent, "what came back is not what was sent"
+    await channel.aclose()
+
+
+async def _ends(channel: Channel) -> None:
+    async with asyncio.timeout(_SOON_S):
+        assert await channel.receive() == b"", "the peer ended its output"
+        assert await channel.receive() == b"", "the end is seen again and again"
+    await channel.aclose()
+
+
+async def _keeps_bytes_when_cancelled(channel: Channel) -> None:
+    waiting = asyncio.ensure_future(channel.receive())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.wait({waiting})
+    await channel.send(b"half a line")
+    got = b""
+    async with asyncio.timeout(_SOON_S):
+        while len(got) < 11:
+            try:
+                async with asyncio.timeout(0.001):
+                    got += await channel.receive()
+            except TimeoutError:
+                continue
+    assert got == b"half a line", "a cancelled receive() lost bytes"
+    await channel.aclose()
+
+
+async def _waits_for_a_reader(channel: Channel) -> None:
+    sender = asyncio.ensure_future(channel.send(b"x" * (64 << 20)))
+    done, _ = await asyncio.wait({sender}, timeout=0.3)
+    assert not done, "send() of 64 MiB returned although nobody reads"
+    sender.cancel()
+    await asyncio.wait({sender})
+    await _closes(channel)
+
+
+async def _closes_under_a_flood(channel: Channel) -> None:
+    async with asyncio.timeout(_SOON_S):
+        assert await channel.receive()
+    await _closes(channel)
+
+
+async def _keeps_what_was_complained(channel: Channel) -> None:
+    async with asyncio.timeout(_SOON_S):
+        await channel.send(b"x")
+        await channel.receive()
+        while b"trouble" not in channel.stderr_tail():  # noqa: ASYNC110 (standard error has no event)
+            await asyncio.sleep(0.01)
+    assert len(channel.stderr_tail()) <= 4096
+    await channel.aclose()
+
+
+async def _closes(channel: Channel) -> None:
+    async with asyncio.timeout(3):
+        await asyncio.gather(channel.aclose(), channel.aclose())
+        await channel.aclose()
+    await _raises(channel.send(b"x"), SessionLostError)
+
+
+async def _raises(awaitable: Awaitable[object], *kinds: type[Exception]) -> None:
+    try:
+        async with asyncio.timeout(_SOON_S):
+            await awaitable
+    except kinds:
+        return
+    raise AssertionError(f"none of {', '.join(kind.__name__ for kind in kinds)} was raised")
+
+
+async def check_transport(
+    make: Callable[[], Transport], host: Host, *, dead: Host | None = None, commands: tuple[str, str] = (ECHO, END)
+) -> None:
+    """The contract of `Transport`, and of its channels. `host` can be reached, `dead` cannot (None: there is none)."""
+    transport = make()
+    assert transport.name
+    assert all(isinstance(sentence, str) for sentence in transport.warnings(host))
+    await check_channel(lambda command: transport.open(host, command, timeout_s=_SOON_S))
+    first, second = [await transport.open(host, commands[0], timeout_s=_SOON_S) for _ in range(2)]
+    await first.send(b"first")
+    await second.send(b"second")
+    async with asyncio.timeout(_SOON_S):
+        assert await second.receive() == b"second"
+        assert await first.receive() == b"first"
+    opening = asyncio.ensure_future(transport.open(host, commands[1], timeout_s=_SOON_S))
+    await asyncio.sleep(0)
+    opening.cancel()
+    await asyncio.wait({opening})
+    if dead is not None:
+        await _raises(transport.open(dead, commands[0], timeout_s=_SOON_S), ConnectError)
+    await asyncio.gather(transport.aclose(), transport.aclose())
+    await transport.aclose()
+
+
+async def check_session(open_one: Callable[[], Awaitable[Session]]) -> None:
+    """The contract of `Session`. The host must know the commands that are run here, as a bash does."""
+    session = await open_one()
+    async with asyncio.timeout(_SOON_S):
+        head = SliceQuery(mode=SliceMode.HEAD)
+        bad = SliceQuery(mode=SliceMode.MATCH, pattern="(")
+        hello, failed = await asyncio.gather(
+            session.run(make_step("echo hello", early=(head, bad))),
+            session.run(make_step("false")),
+        )
+        result, slices = hello
+        assert (result.execution, result.rc, result.stdout.lines) == (Execution.DONE, 0, 1), result
+        assert result.stdout.bytes == 6
+        assert len(slices) == 2, "one slice for each query"
+        assert slices[0] is not None
+        assert [line.data for line in slices[0].lines] == [b"hello"]
+        assert slices[0].query == head
+        assert slices[1] is None, "a query that cannot be answered is None"
+        assert failed[0].rc == 1, "a command that fails is a result"
+        assert session.agent, "an answer has come, so the agent is known"
+        fetched = await session.fetch(result, SliceQuery(mode=SliceMode.MATCH, pattern="h.l"))
+        assert [(line.number, line.data) for line in fetched.lines] == [(1, b"hello")]
+        await _raises(session.fetch(result, bad), AgentError)
+        await session.cancel()
+    async with asyncio.timeout(3):
+        await asyncio.gather(session.aclose(), session.aclose())
+        await session.aclose()
+    await _raises(session.run(make_step("echo hello")), SessionLostError)
+
+
+def check_renderer(renderer: Renderer, report: Report) -> None:
+    """The contract of `Renderer`: a pure function of the report, that leaves the stream open."""
+    assert renderer.name
+    assert renderer.suffix
+    first, second = io.StringIO(), io.StringIO()
+    renderer.render(report, first)
+    renderer.render(report, second)
+    assert first.getvalue(), "something is written"
+    assert first.getvalue() == second.getvalue(), "the same report gives the same text"
+    assert not first.closed
+
+
+def check_redactor(redactor: Redactor, texts: Sequence[str]) -> None:
+    """The contract of `Redactor`, on `texts`: idempotent, lines kept, no line without bound."""
+    for text in texts:
+        once = redactor.redact(text)
+        assert redactor.redact(once) == once, f"not idempotent on {text!r}"
+        assert once.count("\n") == text.count("\n"), f"the number of lines changed in {text!r}"
+        for before, after in zip(text.split("\n"), once.split("\n"), strict=True):
+            assert len(after) <= 2 * len(before) + 100, f"a line grew from {len(before)} to {len(after)} characters"
+
+
+def check_token_counter(counter: TokenCounter, texts: Sequence[str]) -> None:
+    """The contract of `TokenCounter`, on `texts`."""
+    assert counter.name
+    for text in texts:
+        assert counter.count(text) >= (1 if text else 0)
+        for other in texts:
+            joint = counter.count(text + other)
+            assert joint + 1 >= max(counter.count(text), counter.count(other)), "more text counts for less"

@@ -1,0 +1,260 @@
+"""In-memory twins: a transport whose hosts are coroutines, and a session whose answers are written down."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from checkrunner.model.errors import AgentError, SessionLostError, UnreachableError
+from checkrunner.model.inventory import Host
+from checkrunner.model.plan import Step
+from checkrunner.model.results import Execution, Output, RawLine, RawSlice, Result, SliceMode, SliceQuery, Stream
+
+__all__ = [
+    "CLOGGED",
+    "COMPLAIN",
+    "ECHO",
+    "END",
+    "FLOOD",
+    "MemoryChannel",
+    "MemoryTransport",
+    "Program",
+    "Scripted",
+    "ScriptedSession",
+]
+
+ECHO = "exec cat"
+END = "exec true"
+CLOGGED = "exec sleep 60"
+FLOOD = "exec yes"
+COMPLAIN = "echo trouble >&2; exec cat"
+"""Commands that a transport under test is asked to start; `MemoryTransport` has programs for them."""
+
+_CHUNK = 256 << 10
+
+
+class MemoryChannel:
+    """A channel to a coroutine in this process; `peer_receive` and `peer_send` are the program's own ends."""
+
+    def __init__(self) -> None:
+        self._in: asyncio.Queue[bytes] = asyncio.Queue(8)
+        self._out: asyncio.Queue[bytes] = asyncio.Queue(8)
+        self._rest = b""
+        self._tail = b""
+        self._ended = False
+        self._closed = False
+        self.program: asyncio.Task[None] | None = None
+
+    async def send(self, data: bytes) -> None:
+        """See the seam."""
+        for at in range(0, len(data), _CHUNK):
+            if self._closed:
+                raise SessionLostError("the channel is closed")
+            await self._in.put(data[at : at + _CHUNK])
+
+    async def receive(self) -> bytes:
+        """See the seam."""
+        if self._ended or self._closed:
+            return b""
+        chunk = await self._out.get()
+        self._ended = not chunk
+        return chunk
+
+    def stderr_tail(self) -> bytes:
+        """See the seam."""
+        return self._tail[-4096:]
+
+    async def aclose(self) -> None:
+        """See the seam."""
+        self._closed = True
+        if self.program is not None:
+            self.program.cancel()
+            await asyncio.wait({self.program})
+
+    async def peer_receive(self) -> bytes:
+        """The program's input; b"" at its end."""
+        return await self._in.get()
+
+    async def peer_send(self, data: bytes) -> None:
+        """The program's output; b"" ends it."""
+        for at in range(0, len(data), _CHUNK):
+            await self._out.put(data[at : at + _CHUNK])
+        if not data:
+            await self._out.put(b"")
+
+    def peer_complain(self, data: bytes) -> None:
+        """The program's standard error."""
+        self._tail += data
+
+
+Program = Callable[[MemoryChannel], Awaitable[None]]
+"""What runs at the other end of a memory channel."""
+
+
+async def _echo(channel: MemoryChannel) -> None:
+    while data := await channel.peer_receive():
+        await channel.peer_send(data)
+
+
+async def _end(channel: MemoryChannel) -> None:
+    await channel.peer_send(b"")
+
+
+async def _clogged(_channel: MemoryChannel) -> None:
+    await asyncio.Event().wait()
+
+
+async def _flood(channel: MemoryChannel) -> None:
+    while True:
+        await channel.peer_send(b"y\n" * 4096)
+
+
+async def _complain(channel: MemoryChannel) -> None:
+    channel.peer_complain(b"trouble\n")
+    await _echo(channel)
+
+
+class MemoryTransport:
+    """Hosts in this process: `programs` maps command lines to coroutines; a host in `dead` cannot be reached."""
+
+    name = "memory"
+
+    def __init__(self, programs: Mapping[str, Program] | None = None, *, dead: Sequence[str] = ()) -> None:
+        known: Mapping[str, Program]
+        known = {ECHO: _echo, END: _end, CLOGGED: _clogged, FLOOD: _flood, COMPLAIN: _complain}
+        self._programs = {**known, **(programs or {})}
+        self._dead = dead
+        self._channels: list[MemoryChannel] = []
+
+    async def open(self, host: Host, command: str, *, timeout_s: float) -> MemoryChannel:
+        """See the seam."""
+        del timeout_s
+        if host.name in self._dead:
+            raise UnreachableError(f"{host.name}: connection refused")
+        channel = MemoryChannel()
+        program = self._programs.get(command) or self._programs.get("*", _end)
+        channel.program = asyncio.ensure_future(program(channel))
+        self._channels.append(channel)
+        return channel
+
+    def warnings(self, host: Host) -> Sequence[str]:
+        """See the seam."""
+        return [f"{host.name}: the port is not used"] if host.port else []
+
+    async def aclose(self) -> None:
+        """See the seam."""
+        channels, self._channels = self._channels, []
+        for channel in channels:
+            await channel.aclose()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scripted:
+    """What a command of a `ScriptedSession` does. `error` is raised instead; `after` is waited for first."""
+
+    rc: int | None = 0
+    stdout: bytes = b""
+    stderr: bytes = b""
+    execution: Execution = Execution.DONE
+    error: Exception | None = None
+    after: asyncio.Event | None = None
+
+
+class ScriptedSession:
+    """A session whose commands are looked up: by their shell text in `script`, else `default`."""
+
+    def __init__(self, script: Mapping[str, Scripted], *, default: Scripted | None = None) -> None:
+        self.agent = "scripted"
+        self.notes: Sequence[str] = ()
+        self.ran: list[str] = []
+        self._script = script
+        self._default = default
+        self._done: dict[int, Scripted] = {}
+        self._closed = False
+
+    async def run(self, step: Step) -> tuple[Result, Sequence[RawSlice | None]]:
+        """See the seam."""
+        if self._closed:
+            raise SessionLostError("the session is closed")
+        shell = step.command.shell
+        self.ran.append(shell)
+        scripted = self._script.get(shell) or self._default
+        if scripted is None:
+            raise AgentError(f"nothing is scripted for {shell!r}")
+        if scripted.after is not None:
+            await scripted.after.wait()
+        if scripted.error is not None:
+            raise scripted.error
+        seq = len(self._done) + 1
+        self._done[seq] = scripted
+        done = scripted.execution is Execution.DONE
+        result = Result(
+            seq=seq,
+            session=step.command.session,
+            execution=scripted.execution,
+            rc=scripted.rc if done else None,
+            stdout=_output(scripted.stdout),
+            stderr=_output(scripted.stderr),
+        )
+        slices: list[RawSlice | None] = []
+        for query in step.early:
+            try:
+                slices.append(await self.fetch(result, query))
+            except AgentError:
+                slices.append(None)
+        return result, slices
+
+    async def fetch(self, result: Result, query: SliceQuery) -> RawSlice:
+        """See the seam."""
+        if self._closed:
+            raise SessionLostError("the session is closed")
+        scripted = self._done[result.seq]
+        try:
+            return _cut(scripted.stdout if query.stream is Stream.STDOUT else scripted.stderr, query)
+        except re.error as error:
+            raise AgentError(f"the pattern cannot be used: {error}") from error
+
+    async def cancel(self) -> None:
+        """See the seam."""
+
+    async def aclose(self) -> None:
+        """See the seam."""
+        self._closed = True
+
+
+def _output(data: bytes) -> Output:
+    lines = data.splitlines()
+    return Output(
+        lines=len(lines),
+        bytes=len(data),
+        captured_bytes=len(data),
+        longest_line_bytes=max((len(line) for line in lines), default=0),
+        ends_with_newline=data.endswith(b"\n") or not data,
+        digest=hashlib.sha256(data).hexdigest() if data else "",
+    )
+
+
+def _cut(data: bytes, query: SliceQuery) -> RawSlice:
+    """The lines that a query selects, without its caps in bytes: what a script holds is small."""
+    lines = data.split(b"\n")[: data.count(b"\n") + (not data.endswith(b"\n") and bool(data))]
+    count = len(lines)
+    if query.mode is SliceMode.BYTES:
+        piece = data[query.first : query.last]
+        return RawSlice(query=query, lines=(RawLine(number=0, data=piece),), total_lines=count)
+    if query.mode is SliceMode.MATCH:
+        pattern = re.compile(query.pattern)
+        hits = [at for at, line in enumerate(lines) if pattern.search(line.decode("utf-8", "replace"))]
+        near = {at + step for at in hits for step in range(-query.before, query.after + 1)}
+        wanted = sorted(at for at in near if 0 <= at < count)
+    elif query.mode is SliceMode.LINES:
+        wanted = list(range(max(query.first, 1) - 1, min(query.last, count)))
+    else:
+        wanted = list(range(count))
+    last = query.mode is SliceMode.TAIL
+    kept = wanted[-query.max_lines :] if last else wanted[: query.max_lines]
+    picked = tuple(RawLine(number=at + 1, data=lines[at]) for at in kept)
+    more = len(wanted) - len(kept) if query.mode in (SliceMode.MATCH, SliceMode.LINES) else 0
+    return RawSlice(query=query, lines=picked, total_lines=count, more_lines=more)
