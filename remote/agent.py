@@ -41,7 +41,7 @@ BOOT_S = 10.0  # for bash to start, and for lines of ours to come back
 SCAN_S = 0.5  # between two looks at the processes of a command that lasts
 REGEX_S = 10.0  # for one step of a pattern over at most CHUNK bytes and one line
 END_S = 3.0  # for everything to end
-MARKER = b"CHECKRUNNER_AGENT"
+MARKER = b"CHECKRUNNER_SHELL"  # in the environment of everything that a session starts
 
 FIELDS = (
     "tag version pwd oldpwd flags exit_trap options shopts variables functions function_flags aliases traps umask "
@@ -879,6 +879,7 @@ class Run(object):
 class State(object):
     """What a shell said of itself: see `report` in wrapper.sh."""
 
+    cut = False
     extra = b""  # lines that come after everything else was restored
 
     def __init__(self, fields):
@@ -886,6 +887,24 @@ class State(object):
             setattr(self, name, value)
         self.exited = self.tag.startswith(b"x ")
         self.rc = int(self.tag.split()[-1])
+
+    @classmethod
+    def parse(cls, fields):
+        """The state, or None when it was not said to its end."""
+        if len(fields) < 3 or fields[-2] != b"end":
+            return None
+        if len(fields) != len(FIELDS) + 1:  # too large: its middle was not kept
+            fields = fields[:5] + [b""] * (len(FIELDS) - 6) + [b"end"]
+        try:
+            state = cls(fields)
+        except (ValueError, IndexError):
+            return None
+        state.cut = len(fields) == len(FIELDS)
+        return state
+
+    def is_whole(self):
+        """Whether every builtin did its part: none of these is ever empty."""
+        return self.cut or bool(self.options and self.shopts and self.variables and self.umask)
 
     def declared(self, name):
         """(flags, declaration) of a variable, (b"", b"") when there is none."""
@@ -930,43 +949,46 @@ class State(object):
 class Pipe(object):
     """A pipe that a shell opens by name to write into, and that we read.
 
-    A FIFO in our directory, or, where there is none, an anonymous pipe under its name in /proc.
+    A FIFO in our directory; or, where there is none, an anonymous pipe under its name in /proc. Of the latter we must
+    keep the writing end, so it never hangs up; who needs that looks at `named`.
     """
 
     def __init__(self, agent):
-        self.agent = agent
         self.path = agent.fresh_path()
-        if self.path is not None:
+        self.named = self.path is not None
+        self.other = -1
+        if self.named:
             os.mkfifo(self.path, 0o600)
             self.fd = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
         else:
-            self.fd, other = os.pipe()
-            self.path = b"/proc/%d/fd/%d" % (os.getpid(), self.fd)
-            os.close(other)
+            self.fd, self.other = os.pipe()
             os.set_blocking(self.fd, False)
-        self.named = agent.directory is not None
+            self.path = b"/proc/%d/fd/%d" % (os.getpid(), self.other)
 
     def fresh(self):
         """Forget that there ever was a writer: a FIFO whose last writer has closed reports a hang-up until it is opened
         anew. The new descriptor comes first: with none open, bytes in the pipe would be lost."""
-        fd = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
-        os.close(self.fd)
-        self.fd = fd
-        if not self.named:
-            self.path = b"/proc/%d/fd/%d" % (os.getpid(), fd)
+        if self.named:
+            fd = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
+            os.close(self.fd)
+            self.fd = fd
 
     def close(self):
+        self.unlink()
         os.close(self.fd)
         self.fd = -1
-        self.unlink()
 
     def unlink(self):
-        if self.named:
-            self.named = False
+        """No new writer from now on."""
+        if self.other >= 0:
+            os.close(self.other)
+            self.other = -1
+        elif self.path is not None:
             try:
                 os.unlink(self.path)
             except OSError:
                 pass
+        self.path = None
 
 
 class Session(object):
@@ -1006,6 +1028,7 @@ class Session(object):
         self.long_fd = -1
         self.report = Pipe(agent)
         self.heard = b""
+        self.next_drain = 0.0
         self.script_path = self.long_path = None
         self.pipes = []
         self.streams = {}  # name -> Pipe, of the command that runs
@@ -1038,6 +1061,7 @@ class Session(object):
             os.set_blocking(self.script, False)
             name = b"/proc/self/fd/%d" % reader
             os.set_inheritable(reader, True)
+            self.to_write = b"\\builtin exec %d<&-\n" % reader  # bash has opened it once more for itself
         environ = agent.environment(MARKER, self.marker, state is not None)
         here = os.getcwdb() if not self.start_pwd else self.start_pwd
         self.start_pwd = here
@@ -1052,6 +1076,7 @@ class Session(object):
         os.set_blocking(master, False)
         self.tail = b""
         self.heard = b""
+        self.next_drain = 0.0
         self.last_words = None
         self.ticks = 0
         self.repairs = 0
@@ -1205,6 +1230,29 @@ class Session(object):
         self.tail = (self.tail + data)[-TAIL_MAX:]
 
     def on_report(self, _events):
+        """Read what is there. bash writes a report line by line, and only the hang-up after it means anything, so after
+        the first bytes the pipe is watched for that alone; `tick` looks in case the report is longer than the pipe."""
+        fields = self.hear_fields()
+        if fields is None:
+            if self.report.named:
+                self.agent.watch(self.report.fd, self.on_report, 0)
+                self.next_drain = time.monotonic() + 0.002
+            return
+        self.next_drain = 0.0
+        self.agent.forget(self.report.fd)
+        self.report.fresh()
+        self.agent.watch(self.report.fd, self.on_report)
+        state = State.parse(fields)
+        if state is None or not state.is_whole():
+            self.on_silence()
+        elif state.exited:
+            self.last_words = state
+        elif state.tag.split()[0] == b"%d" % self.seq:
+            self.repairs = 0
+            self.hear(state)
+
+    def hear_fields(self):
+        """The fields of the report once it has ended, else None."""
         hung_up = False
         while True:
             try:
@@ -1217,28 +1265,10 @@ class Session(object):
             self.heard += data
             if len(self.heard) > STATE_MAX:  # keep the frame's fixed fields and its end
                 self.heard = self.heard[:CHUNK] + self.heard[-CHUNK:]
-        fields = self.heard.split(b"\0")
-        if not hung_up:
-            return
-        self.agent.forget(self.report.fd)
-        self.report.fresh()
-        self.agent.watch(self.report.fd, self.on_report)
-        self.heard = b""
-        if len(fields) < 3 or fields[-2] != b"end":
-            self.on_silence()
-            return
-        try:
-            state = State(fields if len(fields) == len(FIELDS) + 1 else fields[:5] + [b""] * 11 + [b"end"])
-        except ValueError:
-            self.on_silence()
-            return
-        if state.exited:
-            self.last_words = state
-            return
-        if state.tag.split()[0] != b"%d" % self.seq:
-            return
-        self.repairs = 0
-        self.hear(state)
+        if not hung_up and (self.report.named or not self.heard.endswith(b"\0end\0")):
+            return None
+        heard, self.heard = self.heard, b""
+        return heard.split(b"\0")
 
     def on_silence(self):
         """The report pipe was opened and closed without a whole report: parts of the wrapper do not work."""
@@ -1351,7 +1381,9 @@ class Session(object):
         for name, _value in run.env:
             flags, declaration = state.declared(name)
             run.before.append((name, declaration))
-            if b"r" in flags:  # an assignment before a command cannot hide a readonly variable
+            # An assignment before a command cannot hide a readonly variable. bash keeps such assignments for all of an
+            # `eval` that is called by its own name, but drops them when it is called as `builtin eval`.
+            if b"r" in flags or b" eval\n" in state.function_flags:
                 run.note("env_failed")
         if run.ending or run.missing or "cwd_failed" in run.notes or "env_failed" in run.notes:
             run.execution = "not_run"
@@ -1379,7 +1411,7 @@ class Session(object):
         self.seq += 1
         lines += fill(
             agent.parts["run"],
-            ENV=self.prefix(run),
+            EVAL=self.prefix(run) + b"\\eval" if run.env else b"\\builtin eval",
             TEXT=self.word(command),
             OUT=pipes[0].path,
             ERR=pipes[1].path,
@@ -1429,7 +1461,8 @@ class Session(object):
                 status = b"%d" % (run.rc or 0)
                 lines += fill(self.agent.parts["untrap"], STATUS=status, OUT=out.path, ERR=err.path)
             if state.exit_trap != self.armed:
-                lines += fill(self.agent.parts["arm"], EXIT_TEXT=quote(self.exit_text))
+                arm = fill(self.agent.parts["arm"], EXIT_TEXT=quote(self.exit_text))
+                lines += arm if state.exit_trap else self.agent.parts["repair"] + arm
                 if state.exit_trap.startswith(b"trap -- "):
                     # The check's own trap, as `trap -p` prints it: its text is quoted already.
                     action = state.exit_trap[len(b"trap -- ") : state.exit_trap.rindex(b" ")]
@@ -1552,9 +1585,12 @@ class Session(object):
 
     def on_death(self, status, comm):
         """The shell has ended: by the command, by a signal, or because a command took its place (`exec`)."""
-        self.on_report(0)
         words, run, phase = self.last_words, self.run, self.phase
-        untouched = phase == "run" and unread(self.script) + len(self.to_write) >= run.sent
+        if words is None:
+            words = self.last_words = State.parse(self.hear_fields() or [])
+            if words is not None and not (words.exited and words.is_whole()):
+                words = self.last_words = None
+        untouched = phase == "run" and not self.repairs and unread(self.script) + len(self.to_write) >= run.sent
         state = words or self.state
         self.drop_shell()
         self.note_death(status, comm, phase if not untouched else "idle")
@@ -1580,8 +1616,10 @@ class Session(object):
             run.rc, run.signal = None, os.WTERMSIG(status)
         else:
             run.rc = os.WEXITSTATUS(status)
-        extra = b"".join([undo for name, undo in self.undo_env(run, state)]) if words else b""
-        state.extra = extra
+        if words is not None:
+            words.extra = b"".join([undo for _name, undo in self.undo_env(run, words)])
+            if run.trapped:
+                words.extra += b"\\builtin unset -f trap\n__checkrunner_trap=\n"
         self.settle(run)
         run.where = text(pwd)
         self.replace(state, pwd)
@@ -1589,7 +1627,8 @@ class Session(object):
         self.next()
 
     def note_death(self, status, comm, phase):
-        notes = ["shell_exited"]
+        # Where we ended the command, a shell that said its state is as good as one that stayed.
+        notes = [] if self.run is not None and self.run.ending else ["shell_exited"]
         if self.last_words is None:
             notes = ["shell_replaced"]
             run = self.run
@@ -1609,6 +1648,11 @@ class Session(object):
     def tick(self, now):
         """Do what is due; the time at which to come back, or None."""
         due = []
+        if self.next_drain:
+            if now >= self.next_drain:
+                self.on_report(0)
+            if self.next_drain:
+                due.append(self.next_drain)
         if self.long_text is not None and self.long_fd < 0:
             self.push_long()
             if self.long_text is not None and self.long_fd < 0:
@@ -1732,10 +1776,11 @@ class Session(object):
         self.end_further(run, time.monotonic())
 
     def end_further(self, run, now):
-        """The steps of an ending. The shell itself is spared while something else can be ended: a shell that must go
-        still says its state (TERM runs its EXIT trap), one that is killed is restored from its last report."""
+        """The steps of an ending. A foreground process that dies of INT makes bash end the whole check, and with it
+        itself, which is right (what follows in the check must not run); like after TERM, its EXIT trap says its state, so
+        nothing is lost. Only a shell that must be killed is restored from its last report."""
         stage, run.stage = run.stage, run.stage + 1
-        wait = (1.0, 0.2, 0.8, 0.2, 0.8)
+        wait = (1.0, 1.0, 0.2, 0.8)
         if stage < len(wait):
             run.next_stage = now + wait[stage]
         if stage == 0:
@@ -1748,12 +1793,12 @@ class Session(object):
                 pass
             kill(self.shell, signal.SIGCONT)
         elif stage == 1:
+            # The shell first, or it would go on to the next command of the check when this one dies.
+            kill(self.shell, signal.SIGTERM)
             self.kill_family(signal.SIGTERM)
         elif stage == 2:
-            kill(self.shell, signal.SIGTERM)
-        elif stage == 3:
             self.kill_family(signal.SIGKILL)
-        elif stage == 4:
+        elif stage == 3:
             kill(self.shell, signal.SIGKILL)
         else:
             self.give_up(run, now)

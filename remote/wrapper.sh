@@ -64,7 +64,7 @@ fi
 # end the loop; in a subshell, nothing would persist. Its redirections are undone by bash itself, even after an
 # `exec >file` in the check. FIFOs are exempt from noclobber. A syntax error ends this eval, not the script.
 { [[ 1 ]]; } 2>/dev/null <"/dev/null${0:LINENO=0:0}"
-@ENV@\builtin eval @TEXT@ </dev/null >@OUT@ 2>@ERR@
+@EVAL@ @TEXT@ </dev/null >@OUT@ 2>@ERR@
 __checkrunner_rc="@SEQ@ $?"
 \builtin eval "$__checkrunner_report" 19>>@REPORT@ 2>/dev/null
 
@@ -86,11 +86,12 @@ __checkrunner_rc="@SEQ@ 0"
 
 #:trap
 # Stands in the way of `trap ... EXIT` while a check runs whose text speaks of it: were our EXIT trap replaced, an
-# `exit` in the same check would cost the session its state. In a subshell the real one is right.
+# `exit` in the same check would cost the session its state. In a subshell the real one is right. (After `\builtin`,
+# `local` is a plain command whose arguments are split, hence the quotes around the assignment.)
 trap() {
 if [[ $BASH_SUBSHELL != 0 || $# -lt 2 || $1 == -[lp]* ]]; then \builtin trap "$@"; \builtin return; fi
 if [[ $1 == -- ]]; then \builtin shift; fi
-\builtin local action=$1 name status=0
+\builtin local "action=$1" name status=0
 \builtin shift
 for name; do
 case $name in
@@ -106,7 +107,7 @@ done
 # It forgets itself first, so that an `exit` in it does not run it again.
 \builtin unset -f trap
 if [[ ${__checkrunner_trap-} ]]; then
-[[ $- == *e* ]] || ( \builtin exit @STATUS@ )
 \builtin eval "__checkrunner_trap=
+[[ \$- == *e* ]] || ( \builtin exit @STATUS@ )
 $__checkrunner_trap" </dev/null >>@OUT@ 2>>@ERR@
 fi
