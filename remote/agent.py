@@ -924,9 +924,9 @@ class State(object):
         early, late = [], []
         for line in self.options.split(b"\n"):
             name = line.rpartition(b" ")[2]
-            if name in (b"noexec", b"onecmd", b"monitor", b"privileged", b"history", b"interactive-comments"):
+            if name in (b"noexec", b"onecmd", b"privileged", b"history", b"interactive-comments"):
                 continue
-            (late if name in (b"errexit", b"nounset", b"xtrace", b"verbose", b"posix") else early).append(line)
+            (late if name in (b"errexit", b"nounset", b"xtrace", b"verbose", b"posix", b"monitor") else early).append(line)
         flags = [line for line in self.function_flags.split(b"\n") if not line.startswith(b"declare -f ")]
         out = [
             self.shopts, b"\n".join(early), self.variables, self.functions, b"\n".join(flags), self.aliases,
@@ -1113,7 +1113,8 @@ class Session(object):
             signal.set_wakeup_fd(-1)
             if self.agent.directory is not None:
                 os.chdir(self.script_path)
-            os.execve(self.agent.bash, [b"bash", b"--norc", b"--noprofile", name], environ)
+            # -m here and not `set -m` later: only then does bash hand the terminal to each foreground pipeline.
+            os.execve(self.agent.bash, [b"bash", b"--norc", b"--noprofile", b"-m", name], environ)
         except BaseException:
             pass
         os._exit(127)
@@ -1176,14 +1177,12 @@ class Session(object):
     def word(self, data, newlines=0):
         """How `data` is written as one word into the script: quoted, or as the content of another pipe when it is long.
         `$(<...)` drops newlines at the end; they are put behind it."""
-        if len(data) <= INLINE_MAX:
+        if len(data) <= INLINE_MAX or self.agent.directory is None:
             return quote(data)
-        self.long_text = data.rstrip(b"\n")
         if self.long_path is None:
             self.long_path = self.agent.fresh_path(b"t%d" % self.number)
-            if self.agent.directory is None:
-                return quote(data)
             os.mkfifo(self.long_path, 0o600)
+        self.long_text = data.rstrip(b"\n")
         return b'"$(<' + self.long_path + b")" + b"\n" * (len(data) - len(self.long_text)) + b'"'
 
     def push_long(self):
@@ -2582,6 +2581,8 @@ def main():
     code = 70
     try:
         code = Agent().run()
+    except BaseException as error:  # in the clean-up itself: the client's error messages show the last of our stderr
+        os.write(2, ("checkrunner-agent: %s\n" % Agent.explain(error)).encode("utf-8", "replace"))
     finally:
         os._exit(code)
 

@@ -45,10 +45,9 @@ if [[ ${__checkrunner_trap-} ]]; then
 fi
 
 #:start
-# `set -m`: each foreground pipeline becomes a process group of its own and owns the terminal, so that a timeout hits
-# the pipeline and not the shell, and a stopped process does not stop the shell.
+# bash was started with -m: each foreground pipeline becomes a process group of its own and owns the terminal, so that
+# a timeout hits the pipeline and not the shell, and a stopped process does not stop the shell.
 \builtin readonly __checkrunner_report=@REPORT_TEXT@
-\builtin set -m
 \builtin trap @EXIT_TEXT@ EXIT
 \builtin cd -- @CWD@ 2>/dev/null
 \builtin unset OLDPWD

@@ -98,6 +98,7 @@ class AgentProcess:
             answer = self.read(end - time.monotonic())
             if answer.get("id") == ident and answer["t"] != "running":
                 return answer
+            assert answer.get("id") != 0, answer  # the agent as a whole gives up
             self.kept.append(answer)
 
     # -- requests

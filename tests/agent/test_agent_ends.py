@@ -1,0 +1,256 @@
+"""Ends: of commands that last too long, of processes they leave, of the agent itself."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import AgentProcess, alive, eventually, interpreters, kill_quietly
+
+Start = Callable[..., AgentProcess]
+
+
+def test_timeout(any_agent: AgentProcess) -> None:
+    any_agent.run("v=1; cd /usr; f() { echo f; }")
+    result = any_agent.run("echo begun; sleep 100; echo not reached", timeout_s=0.4)
+    assert result["execution"] == "timed_out"
+    assert "rc" not in result
+    assert "signal" not in result
+    assert 0.4 <= result["elapsed_s"] < 1.4
+    assert "sleep (pid " in result["state"]
+    assert any_agent.data(result["id"]) == b"begun\n"
+    assert any_agent.output("echo $v $PWD $(f)") == "1 /usr f\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "most"),
+    [
+        ("while :; do :; done", 1.5),
+        ("while true; do sleep 0.05; done", 1.5),
+        ("trap '' INT; sleep 100; echo not reached", 2.6),
+        ("sh -c 'trap \"\" INT; sleep 100'; echo not reached", 2.6),
+        ("trap '' INT TERM; sleep 100", 4),
+        ("trap '' INT TERM; while :; do :; done", 4),
+        ("trap 'echo int' INT; trap 'echo term' TERM; while :; do :; done", 4),
+        ("(trap '' INT TERM; while :; do sleep 0.1; done)", 4),
+        ("set +m; sleep 100 | cat", 2.6),
+        ("setsid -w sleep 100", 2.6),
+        ("exec sleep 100", 1.5),
+        ("kill -STOP $$; sleep 100", 2.6),
+        ("sleep 100 | sleep 100 | sleep 100", 1.5),
+        ("trap 'sleep 100' EXIT; true", 2.6),
+    ],
+)
+def test_everything_can_be_timed_out(agent: AgentProcess, command: str, most: float) -> None:
+    agent.run("export E=1")
+    result = agent.run(command, timeout_s=0.3)
+    assert result["execution"] == "timed_out"
+    assert result["elapsed_s"] < most + 0.3
+    assert "not reached" not in agent.data(result["id"]).decode()
+    assert agent.output("trap - INT TERM EXIT; echo $E") == "1\n"
+
+
+def test_children_of_a_timed_out_command_end(agent: AgentProcess, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    script = f"sleep 300 & echo $! >>{pids}; (trap '' TERM; echo $BASHPID >>{pids}; while :; do sleep 1; done) & setsid sleep 300 & echo $! >>{pids}; sleep 300"
+    result = agent.run(script, timeout_s=0.5)
+    assert result["execution"] == "timed_out"
+    assert "leftover" not in result
+    found = [int(word) for word in pids.read_text().split()]
+    assert len(found) == 3
+    assert eventually(lambda: not any(alive(pid) for pid in found), 5)
+
+
+def test_earlier_background_processes_are_spared(agent: AgentProcess) -> None:
+    (pid,) = agent.run("sleep 300 &")["leftover"]
+    result = agent.run("trap '' INT; sleep 100", timeout_s=0.2)
+    assert result["execution"] == "timed_out"
+    assert alive(pid)
+
+
+def test_one_slow_session_does_not_delay_another(agent: AgentProcess) -> None:
+    slow = agent.start("sleep 100", session="slow", timeout_s=1)
+    for _ in range(5):
+        assert agent.run("echo", session="fast")["elapsed_s"] < 0.8
+    assert agent.wait_for(slow)["execution"] == "timed_out"
+
+
+def test_running_is_said_once(agent: AgentProcess) -> None:
+    ident = agent.start("sleep 2.3")
+    first, second = agent.read(), agent.read()
+    assert first["t"] == "running"
+    assert first["id"] == ident
+    assert first["elapsed_s"] >= 1
+    assert "sleep" in first["state"]
+    assert second["t"] == "result"
+
+
+@pytest.mark.parametrize("command", ["read x </dev/tty", "cat </dev/tty", "printf 'Password: ' >/dev/tty; stty -echo </dev/tty; read x </dev/tty"])
+def test_waiting_for_input_is_seen(agent: AgentProcess, command: str) -> None:
+    agent.run("v=1")
+    result = agent.run(command, timeout_s=30)
+    assert result["execution"] == "waiting_input"
+    assert result["elapsed_s"] < 3
+    assert "terminal" in result["state"]
+    if "Password" in command:
+        assert "Password:" in result["state"]
+    assert agent.output("echo $v") == "1\n"
+
+
+def test_noise_on_the_terminal_blocks_nobody(agent: AgentProcess) -> None:
+    result = agent.run("head -c 3000000 /dev/zero | tr '\\0' x >/dev/tty; echo done", timeout_s=20)
+    assert agent.data(result["id"]) == b"done\n"
+
+
+def test_a_process_that_cannot_be_killed(agent: AgentProcess, tmp_path: Path) -> None:
+    """A frozen control group holds a process as an endless wait in the kernel would."""
+    group = Path("/sys/fs/cgroup") / f"checkrunner-test-{os.getpid()}"
+    freeze = group / "cgroup.freeze"
+    frozen_v1 = Path("/sys/fs/cgroup/freezer") / group.name
+    try:
+        (frozen_v1 if frozen_v1.parent.exists() else group).mkdir()
+    except OSError:
+        pytest.skip("needs a control group of its own")
+    place = frozen_v1 if frozen_v1.exists() else group
+    state = place / "freezer.state"
+    if not (state.exists()):
+        place.rmdir()
+        pytest.skip("needs the freezer of control groups, version 1: a version 2 freeze lets KILL through")
+    try:
+        agent.run("export E=1; cd /usr")
+        ident = agent.start("sleep 300", timeout_s=0.5)
+        assert eventually(lambda: agent.process.pid)
+        del freeze
+        agent.start("true", session="other")
+        result = agent.wait_for(ident)
+        assert result["execution"] in ("stuck", "timed_out")
+    finally:
+        state.write_text("THAWED")
+        with contextlib.suppress(OSError):
+            place.rmdir()
+
+
+def test_cancel(agent: AgentProcess) -> None:
+    running = agent.start("sleep 100")
+    queued = agent.start("echo queued")
+    other = agent.start("sleep 100", session="other")
+    time.sleep(0.2)
+    assert agent.wait_for(agent.ask("cancel"))["t"] == "ok"
+    assert {answer["id"] for answer in agent.kept} >= {running, queued, other}, "answered before ok"
+    first, second, third = (agent.wait_for(ident) for ident in (running, queued, other))
+    assert (first["execution"], first["notes"]) == ("killed", ["cancelled"])
+    assert (second["execution"], second["notes"]) == ("not_run", ["cancelled"])
+    assert third["execution"] == "killed"
+    assert agent.output("echo on") == "on\n"
+
+
+def test_leftover(any_agent: AgentProcess) -> None:
+    assert "leftover" not in any_agent.run("sleep 0.01; true | cat; echo $(true)")
+    result = any_agent.run("sleep 600 >/dev/null 2>&1 & nohup sleep 600 >/dev/null 2>&1 & (setsid sleep 600 >/dev/null 2>&1 &)")
+    assert result["elapsed_s"] < 2
+    assert len(result["leftover"]) == 3
+    assert "leftover" not in any_agent.run("true")
+    any_agent.bye()
+    assert eventually(lambda: not any(alive(pid) for pid in result["leftover"]), 1)
+
+
+def everything_of(agent: AgentProcess) -> list[int]:
+    """Processes that an agent started, by the marker in their environment."""
+    marker = b"CHECKRUNNER_SHELL=" + agent.hello["dir"].rpartition("checkrunner-")[2].encode() + b"."
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if marker in (entry / "environ").read_bytes() and alive(int(entry.name)):
+                    found.append(int(entry.name))
+    return found
+
+
+STAY = "trap '' TERM HUP; sleep 600 & (setsid sh -c \"trap '' TERM HUP INT; sleep 600\" &) ; nohup sleep 600 & sleep 600"
+
+
+@pytest.mark.parametrize("how", ["bye", "eof", "SIGTERM", "SIGHUP", "SIGINT", "closed output"])
+def test_nothing_is_left(start_agent: Start, how: str) -> None:
+    agent = start_agent()
+    agent.start(STAY)
+    agent.start("sleep 600", session="two")
+    assert eventually(lambda: len(everything_of(agent)) >= 6)
+    started = time.monotonic()
+    if how == "bye":
+        agent.bye()
+    elif how == "eof":
+        agent.stdin.close()
+    elif how == "closed output":
+        agent.stdout.close()
+        with contextlib.suppress(OSError):
+            agent.start("echo", session="three")
+    else:
+        agent.process.send_signal(getattr(signal, how))
+    agent.process.wait(10)
+    assert time.monotonic() - started < 4
+    assert everything_of(agent) == []
+    assert not agent.directory.exists()
+
+
+@pytest.mark.parametrize("python", interpreters())
+def test_the_next_start_clears_up_after_a_kill(start_agent: Start, python: str) -> None:
+    agent = start_agent(python=python)
+    agent.start(STAY)
+    assert eventually(lambda: len(everything_of(agent)) >= 5)
+    agent.process.kill()
+    agent.process.wait()
+    assert agent.directory.exists()
+    second = start_agent(python=python)
+    assert second.output("echo on") == "on\n"
+    assert eventually(lambda: everything_of(agent) == [] and not agent.directory.exists(), 5)
+    assert second.directory.exists()
+
+
+def test_a_living_agents_directory_is_left_alone(start_agent: Start) -> None:
+    first, second = start_agent(), start_agent()
+    assert first.directory.exists()
+    assert first.output("echo one") == "one\n"
+    assert second.output("echo two") == "two\n"
+
+
+def test_what_daemonises_fully_may_stay(agent: AgentProcess, tmp_path: Path) -> None:
+    """A process in a session of its own, without our marker: what the documentation says outlives a run."""
+    pid_file = tmp_path / "pid"
+    agent.run(f"env -u CHECKRUNNER_SHELL setsid sh -c 'echo $$ >{pid_file}; exec sleep 60' </dev/null >/dev/null 2>&1 & sleep 0.3")
+    pid = int(pid_file.read_text())
+    try:
+        agent.bye()
+        assert alive(pid)
+    finally:
+        kill_quietly(pid)
+
+
+def test_answers_before_bye(agent: AgentProcess) -> None:
+    running = agent.start("sleep 100")
+    queued = agent.start("echo")
+    time.sleep(0.1)
+    agent.bye()
+    assert agent.wait_for(running)["execution"] == "killed"
+    assert agent.wait_for(queued)["execution"] == "not_run"
+
+
+def test_a_client_that_does_not_read_stops_no_timeout(agent: AgentProcess, tmp_path: Path) -> None:
+    of = agent.run("head -c 1000000 /dev/zero")["id"]
+    for _ in range(20):
+        agent.ask("slice", {"of": of, "mode": "bytes", "first": 0, "last": 1_000_000, "max_bytes": 1_000_000})
+    pid_file = tmp_path / "pid"
+    agent.start(f"echo $BASHPID >{pid_file}; exec sleep 300", timeout_s=0.5)
+    assert eventually(lambda: pid_file.exists() and pid_file.read_text())
+    assert eventually(lambda: not alive(int(pid_file.read_text())), 8)
+
+
+def test_cpu_seconds(agent: AgentProcess) -> None:
+    agent.run(":")
+    result = agent.run("timeout 0.5 sh -c 'while :; do :; done'")
+    assert 0.1 < result["cpu_s"] <= 1.0
+    assert agent.run("sleep 0.3")["cpu_s"] < 0.2
