@@ -101,7 +101,8 @@ def _interrupts(stop: Stop) -> Iterator[None]:
 
 
 def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret]:
-    """Every secret that the run knows: none of them may stand in a report."""
-    found = [value for host in prepared.plan.hosts for value in host.host.vars.values() if isinstance(value, Secret)]
-    found += [host.host.password for host in prepared.plan.hosts if host.host.password is not None]
-    return list(dict.fromkeys([*found, *([password] if password else [])]))
+    """Every secret that the inventory and the user gave: none of them may stand in a report."""
+    hosts = [plan.host for plan in prepared.plan.hosts]
+    found = [value for host in hosts for values in (host.vars, host.options) for value in values.values()]
+    found += [password, *(host.password for host in hosts)]
+    return list(dict.fromkeys(value for value in found if isinstance(value, Secret)))
