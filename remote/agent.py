@@ -23,6 +23,9 @@ import termios
 import time
 from _codecs import utf_8_decode
 
+WRAPPER = globals().get("WRAPPER", b"")
+DIGEST = globals().get("DIGEST", "")
+
 VERSION = 1
 CHUNK = 65536  # what a pipe holds: one read takes all of it
 HEADER_MAX = 65536
@@ -39,7 +42,7 @@ LATE_MAX = 64  # outputs that background processes still hold and that are read 
 TAIL_MAX = 4096  # of what was written to the terminal
 BOOT_S = 10.0  # for bash to start, and for lines of ours to come back
 SCAN_S = 0.5  # between two looks at the processes of a command that lasts
-REGEX_S = 10.0  # for one step of a pattern over at most CHUNK bytes and one line
+REGEX_S = 3.0  # for one step of a pattern over at most CHUNK bytes and one line
 END_S = 3.0  # for everything to end
 MARKER = b"CHECKRUNNER_SHELL"  # in the environment of everything that a session starts
 
@@ -50,7 +53,7 @@ FIELDS = (
 
 HELLO_KEYS = {"v", "nonce", "host_bytes", "max_sessions"}
 RUN_KEYS = {"session", "timeout_ms", "cap"}
-RUN_SECTIONS = {"command", "cwd", "requires"}
+RUN_SECTIONS = {"command", "cwd", "become", "requires"}
 SLICE_KEYS = set("of stream mode first last before after max_lines max_bytes line_bytes".split())
 SLICE_MODES = ("head", "tail", "lines", "bytes", "match")
 
@@ -519,7 +522,7 @@ class Capture(object):
 
 
 # --- scans: questions about captures ---------------------------------------------------------------------------------
-# A scan is a generator. It yields None whenever it has read about CHUNK bytes, and at last its answer in a tuple of one.
+# A scan is a generator. It yields None whenever it has read about CHUNK bytes, and its answer, in a tuple of one, last.
 
 
 def scan_lines(capture, first, keep):
@@ -812,6 +815,7 @@ class Run(object):
         self.cap = 64 << 20
         self.cwd = None
         self.requires = []
+        self.become = False
         self.env = []  # (name, value)
         self.probes = []  # (name, kind, stream, text)
         self.captures = {}
@@ -828,12 +832,14 @@ class Run(object):
         self.state = ""
         # While it runs:
         self.ending = ""  # the execution it is being ended with
+        self.signalled = False  # the shell may have a signal of ours pending
         self.stage = 0
         self.next_stage = 0.0
         self.next_look = 0.0
         self.said_running = False
         self.last_pid = 0
         self.ticks = 0
+        self.remains = {}  # processes that are being ended after the command: pid -> start time
         self.before = []  # declarations of the names in env, as they were
         self.came_from = None  # (pwd, oldpwd) to go back to
         self.entered = b""
@@ -926,7 +932,8 @@ class State(object):
             name = line.rpartition(b" ")[2]
             if name in (b"noexec", b"onecmd", b"privileged", b"history", b"interactive-comments"):
                 continue
-            (late if name in (b"errexit", b"nounset", b"xtrace", b"verbose", b"posix", b"monitor") else early).append(line)
+            dangerous = name in (b"errexit", b"nounset", b"xtrace", b"verbose", b"posix", b"monitor")
+            (late if dangerous else early).append(line)
         flags = [line for line in self.function_flags.split(b"\n") if not line.startswith(b"declare -f ")]
         out = [
             self.shopts, b"\n".join(early), self.variables, self.functions, b"\n".join(flags), self.aliases,
@@ -1035,7 +1042,7 @@ class Session(object):
         self.tail = b""
         self.ticks = 0
         self.known = {}  # processes that earlier commands left: pid -> start time
-        self.doomed = []  # (when, pid, start time): to be killed if they did not end before
+        self.held = None  # (run, when to kill, when to give up): its result waits for the end of its processes
         self.restoring = (None, b"")
         self.start(None)
 
@@ -1049,8 +1056,8 @@ class Session(object):
         if self.script_path is None:
             self.script_path = agent.fresh_path(b"s%d" % self.number)
         if agent.directory is not None:
-            # A FIFO called "bash" in a directory of its own: bash is started there as `bash bash`, so that `$0` and with
-            # it every error message of bash says "bash". Opened for both, so that it never ends before we do.
+            # A FIFO called "bash" in a directory of its own: bash is started there as `bash bash`, so that `$0`
+            # and every error message of bash says "bash". Opened for both, so that it never ends before we do.
             name = b"bash"
             os.mkdir(self.script_path, 0o700)
             os.mkfifo(self.script_path + b"/bash", 0o600)
@@ -1088,9 +1095,7 @@ class Session(object):
         self.exit_text = fill(agent.parts["exit"], AGENT=b"%d" % os.getpid(), REPORT=self.report.path)
         self.enter("boot")
         self.send(
-            fill(
-                agent.parts["start"], REPORT_TEXT=quote(report), EXIT_TEXT=quote(self.exit_text), CWD=quote(here)
-            )
+            fill(agent.parts["start"], REPORT_TEXT=quote(report), EXIT_TEXT=quote(self.exit_text), CWD=quote(here))
         )
         self.say()
 
@@ -1331,7 +1336,13 @@ class Session(object):
                 run.notes.extend(self.pending_notes)
                 self.agent.answer_run(run)
             return
-        if self.phase != "idle" or self.run is not None or not self.queue:
+        while self.queue and self.queue[0].become and self.run is None:
+            # Better not run than run with other privileges than were asked for.
+            run = self.queue.pop(0)
+            run.execution = "not_run"
+            run.note("become_unavailable")
+            self.agent.answer_run(run)
+        if self.phase != "idle" or self.run is not None or self.held is not None or not self.queue:
             return
         run = self.run = self.queue.pop(0)
         if self.pending_notes:
@@ -1476,7 +1487,11 @@ class Session(object):
         if run.execution != "not_run":
             lines += b"".join([undo for name, undo in self.undo_env(run, state)])
         run.rounds += 1
-        if not lines or run.rounds > 3:
+        # A signal that we sent may have reached the shell after it was done with the command. It must not hit the next
+        # one: a shell that reports once more has dealt with it.
+        lines_due = bool(lines) or run.signalled
+        run.signalled = False
+        if not lines_due or run.rounds > 6:
             self.finish()
             return
         for name, pipe in self.streams.items():
@@ -1504,8 +1519,7 @@ class Session(object):
         run.where = text(self.directory_now())
         self.run = None
         self.enter("idle")
-        self.agent.conclude(run)
-        self.next()
+        self.conclude(run, time.monotonic())
 
     def settle(self, run):
         """Collect what is known of a command that has ended."""
@@ -1526,8 +1540,8 @@ class Session(object):
             run.execution, run.rc, run.signal = run.ending, None, None
 
     def drain(self, run, capture, pipe):
-        """Read what the pipe holds now, which is all that the command wrote before its end. Where a process still has it
-        open, the pipe is read to nowhere from now on, so that the process neither blocks nor dies of it."""
+        """Read what the pipe holds now, which is all that the command wrote before its end. Where a process still has
+        it open, the pipe is read to nowhere from now on, so that the process neither blocks nor dies of it."""
         self.agent.forget(pipe.fd)
         held = unread(pipe.fd)
         while held > 0:
@@ -1559,7 +1573,7 @@ class Session(object):
             if run.ending:  # it had its time
                 kill(pid, signal.SIGTERM)
                 kill(pid, signal.SIGCONT)
-                self.doomed.append((time.monotonic() + 1.0, pid, one.start))
+                run.remains[pid] = one.start
             else:
                 run.leftover.append(pid)
 
@@ -1622,8 +1636,7 @@ class Session(object):
         self.settle(run)
         run.where = text(pwd)
         self.replace(state, pwd)
-        self.agent.conclude(run)
-        self.next()
+        self.conclude(run, time.monotonic())
 
     def note_death(self, status, comm, phase):
         # Where we ended the command, a shell that said its state is as good as one that stayed.
@@ -1656,15 +1669,8 @@ class Session(object):
             self.push_long()
             if self.long_text is not None and self.long_fd < 0:
                 due.append(now + 0.0005)
-        for doom in list(self.doomed):
-            when, pid, start = doom
-            if now >= when:
-                self.doomed.remove(doom)
-                one = process(pid)
-                if one is not None and one.start == start:
-                    kill(pid, signal.SIGKILL)
-            else:
-                due.append(when)
+        if self.held is not None:
+            due.extend(self.tick_held(now))
         run = self.run
         if self.phase in ("boot", "restore", "prepare"):
             if now >= self.since + BOOT_S:
@@ -1674,6 +1680,34 @@ class Session(object):
         elif self.phase in ("run", "finish") and run is not None and run.started:
             due.append(self.tick_run(run, now))
         return min(due) if due else None
+
+    def conclude(self, run, now):
+        """Pass a command's result on, as soon as the processes are gone that it had to leave behind."""
+        if run.remains:
+            self.held = (run, now + 0.5, now + 1.0)
+        else:
+            self.agent.conclude(run)
+            self.next()
+
+    def tick_held(self, now):
+        run, killing, giving_up = self.held
+        alive = []
+        for pid, start in run.remains.items():
+            one = process(pid)
+            if one is not None and one.start == start and one.state not in "ZX":
+                alive.append(one)
+                if now >= killing:
+                    kill(pid, signal.SIGKILL)
+        if alive and now < giving_up:
+            return [now + 0.02]
+        if alive:
+            run.execution = "stuck"
+            run.state = describe(self.speaker(alive))
+            run.note("session_abandoned")
+        self.held = None
+        run.remains = {}
+        self.conclude(run, now)
+        return []
 
     def tick_run(self, run, now):
         if run.ending:
@@ -1694,8 +1728,8 @@ class Session(object):
             return
         if self.is_deaf():
             if run.suspect == "deaf":
-                # All was read and nothing done (`set -n`; an extdebug DEBUG trap that forbids every command). The end of
-                # its script ends the shell with the status that it has.
+                # All was read and nothing done (`set -n`; an extdebug DEBUG trap that forbids every command). The end
+                # of its script ends the shell, with the status that it has.
                 run.hushed = True
                 self.agent.forget(self.script)
                 os.close(self.script)
@@ -1728,13 +1762,10 @@ class Session(object):
         """Whether the shell waits for its script although it was told to run a command and has not reported."""
         if self.to_write or self.long_text is not None or unread(self.script):
             return False
-        waits_on = blocked_read(self.shell)
         try:
-            script = os.stat("/proc/self/fd/%d" % self.script)
-            there = os.stat(waits_on) if waits_on.startswith("/") else None
+            return blocked_read(self.shell) == os.readlink("/proc/self/fd/%d" % self.script)
         except OSError:
             return False
-        return there is not None and (script.st_dev, script.st_ino) == (there.st_dev, there.st_ino)
 
     def front(self, everything):
         """The processes that own the terminal: the foreground pipeline, or the shell while it works itself."""
@@ -1765,7 +1796,7 @@ class Session(object):
     # -- force
 
     def end(self, run, execution):
-        """Begin to end the running command: INT to the foreground group now, TERM a second later, KILL another later."""
+        """Begin to end the running command: INT to the foreground group now, TERM in a second, KILL in two."""
         run.ending = execution
         run.stage = 0
         if not run.state and execution != "killed":
@@ -1775,10 +1806,11 @@ class Session(object):
         self.end_further(run, time.monotonic())
 
     def end_further(self, run, now):
-        """The steps of an ending. A foreground process that dies of INT makes bash end the whole check, and with it
-        itself, which is right (what follows in the check must not run); like after TERM, its EXIT trap says its state, so
-        nothing is lost. Only a shell that must be killed is restored from its last report."""
+        """The steps of an ending. A foreground process that dies of INT makes bash end the whole check, and itself
+        with it. That is right, since what follows in the check must not run, and costs nothing: its EXIT trap says its
+        state, as after TERM. Only a shell that must be killed is restored from its last report."""
         stage, run.stage = run.stage, run.stage + 1
+        run.signalled = True
         wait = (1.0, 1.0, 0.2, 0.8)
         if stage < len(wait):
             run.next_stage = now + wait[stage]
@@ -1889,6 +1921,7 @@ class Agent(object):
         self.runs = {}
         self.idents = set()
         self.jobs = []
+        self.scanning = False
         self.inbox = b""
         self.scanned = 0
         self.header = None
@@ -1947,7 +1980,8 @@ class Agent(object):
         self.ended_by = number
 
     def on_alarm(self, _number, _frame):
-        raise TooSlow("it takes longer than %d s on a piece of the output" % REGEX_S)
+        if self.scanning:
+            raise TooSlow("it takes longer than %d s on a piece of the output" % REGEX_S)
 
     def open_directory(self):
         """Make our private directory in the first place that works: enough room first, any room second."""
@@ -1962,12 +1996,11 @@ class Agent(object):
                         if room.f_bavail * room.f_frsize < wanted:
                             continue
                     self.try_directory(base)
-                    if base != self.bases[0]:
-                        pass
                     return
                 except OSError:
                     continue
-        self.notes.append("no directory can hold captures: outputs are kept in memory, up to %d KiB each" % (MEMORY_CAP >> 10))
+        kept = "no directory can hold captures: outputs are kept in memory, up to %d KiB each"
+        self.notes.append(kept % (MEMORY_CAP >> 10))
 
     def try_directory(self, base):
         path = os.path.join(base, b"checkrunner-" + self.token)
@@ -2147,8 +2180,14 @@ class Agent(object):
                 if end < 0:
                     self.scanned = len(self.inbox)
                     if self.scanned > HEADER_MAX:
-                        raise Broken("bad_request" if self.hello else "lost_input", "a header has more than 65536 bytes")
+                        kind = "bad_request" if self.hello else "lost_input"
+                        raise Broken(kind, "a header has more than %d bytes" % HEADER_MAX)
                     return
+                if self.hello is None and not self.inbox[:end].strip():
+                    # Left over from what a start-up file of the login shell was given to read.
+                    self.inbox = self.inbox[end + 1 :]
+                    self.scanned = 0
+                    continue
                 self.header = self.parse_header(self.inbox[:end])
                 self.inbox = self.inbox[end + 1 :]
                 self.scanned = 0
@@ -2300,6 +2339,7 @@ class Agent(object):
         run.timeout = self.number(keys, "timeout_ms", 60000) / 1000.0
         run.cap = self.number(keys, "cap", 64 << 20)
         run.cwd = values.get("cwd")
+        run.become = "become" in values and not self.is_user(values["become"])
         run.requires = [name for name in values.get("requires", b"").split(b"\n") if name]
         for name in values:
             if name.startswith("env."):
@@ -2313,6 +2353,16 @@ class Agent(object):
         self.runs[ident] = run
         session.queue.append(run)
         session.next()
+
+    @staticmethod
+    def is_user(name):
+        """Whether we are the user of that name. One that the host does not know is none that we could be."""
+        import pwd
+
+        try:
+            return pwd.getpwnam(name.decode("utf-8", "surrogateescape")).pw_uid == os.getuid()
+        except KeyError:
+            return False
 
     @staticmethod
     def variable(name):
@@ -2406,6 +2456,7 @@ class Agent(object):
     def work(self):
         """A step of the first scan: about one chunk, so that nothing else waits long."""
         steps, answered = self.jobs[0]
+        self.scanning = True
         signal.setitimer(signal.ITIMER_REAL, REGEX_S)
         try:
             # The regular expression engine looks for signals while it works: even one that would never end stops.
@@ -2420,12 +2471,13 @@ class Agent(object):
         except TooSlow as slow:
             answer, error = None, Refused("bad_request", str(slow))
         finally:
+            self.scanning = False
             signal.setitimer(signal.ITIMER_REAL, 0)
         del self.jobs[0]
         answered(answer[0] if answer is not None else None, error)
 
     def check_cancelled(self):
-        if self.jobs or [session for session in self.everyone() if session.run is not None and session.run.ending]:
+        if self.jobs or [one for one in self.everyone() if one.held or (one.run is not None and one.run.ending)]:
             return
         for ident in self.canceling:
             self.say({"t": "ok", "id": ident})
@@ -2491,7 +2543,9 @@ class Agent(object):
         """Every run has its answer before bye."""
         try:
             for session in self.everyone():
-                rest = ([session.run] if session.run is not None else []) + session.queue
+                rest = (
+                    ([session.held[0]] if session.held else []) + ([session.run] if session.run else []) + session.queue
+                )
                 for run in rest:
                     run.note("cancelled")
                     run.execution = "killed" if run.started else "not_run"

@@ -103,7 +103,7 @@ class AgentProcess:
 
     # -- requests
 
-    def ask(self, verb: str, keys: Mapping[str, object] = {}, sections: Mapping[str, bytes] = {}) -> int:  # noqa: B006 - never changed
+    def ask(self, verb: str, keys: Mapping[str, object] = {}, sections: Mapping[str, bytes] = {}) -> int:
         self.last += 1
         words = [verb, str(self.last)]
         words += [f"{name}={value}" for name, value in keys.items()]
@@ -118,8 +118,8 @@ class AgentProcess:
         session: str = "main",
         timeout_s: float = 20.0,
         cap: int = 64 << 20,
-        env: Mapping[str, bytes | str] = {},  # noqa: B006 - never changed
-        probes: Mapping[str, bytes] = {},  # noqa: B006 - never changed
+        env: Mapping[str, bytes | str] = {},
+        probes: Mapping[str, bytes] = {},
         **sections: bytes | str,
     ) -> int:
         named: dict[str, bytes | str] = {"command": command, **sections}

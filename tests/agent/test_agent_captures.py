@@ -63,17 +63,20 @@ def shared() -> object:
     agent.close()
 
 
-pieces = st.lists(st.one_of(st.binary(max_size=40), st.sampled_from([b"\n", b"a\n", b"\r\n", b"\xe2\x82\xac", b"\0", b"x" * 3000])), max_size=12)
+pieces = st.lists(
+    st.one_of(st.binary(max_size=40), st.sampled_from([b"\n", b"a\n", b"\r\n", b"\xe2\x82\xac", b"\0", b"x" * 3000])),
+    max_size=12,
+)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parts=pieces, cap=st.sampled_from([1 << 20, 100, 5000]))
 def test_counts_and_slices_agree_with_a_reference(shared: AgentProcess, parts: list[bytes], cap: int) -> None:
-    script = "".join("printf '%s'\n" % "".join(f"\\{b:03o}" for b in part) for part in parts if part)
-    result = shared.run("export LC_ALL=C\n" + script.replace("'%", "'%%"), cap=cap)
+    octal = ["".join(f"\\{byte:03o}" for byte in part) for part in parts]
+    result = shared.run("".join(f"printf '{part}'\n" for part in octal if part), cap=cap)
     data = b"".join(parts)
     if len(data) <= cap:
-        assert result.get("stdout", reference(b"")) in (reference(data), {**reference(b""), "digest": ""} if not data else reference(data))
+        assert result.get("stdout") == (reference(data) if data else None)
     else:
         assert result["stdout"]["state"] == "truncated"
         data = data[:cap]
@@ -123,7 +126,14 @@ def answer(steps: object) -> object:
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.lists(st.one_of(st.binary(max_size=30), st.text(max_size=9).map(str.encode), st.sampled_from([b"\n", b"\n\n", b"y" * 300]))).map(b"".join), sizes=st.lists(st.integers(1, 50), min_size=1, max_size=5))
+@given(
+    data=st.lists(
+        st.one_of(
+            st.binary(max_size=30), st.text(max_size=9).map(str.encode), st.sampled_from([b"\n", b"\n\n", b"y" * 300])
+        )
+    ).map(b"".join),
+    sizes=st.lists(st.integers(1, 50), min_size=1, max_size=5),
+)
 def test_any_chunking_counts_the_same(data: bytes, sizes: list[int], tmp_path_factory: pytest.TempPathFactory) -> None:
     capture = fed(data, sizes, tmp_path_factory.mktemp("c"))
     if data:
@@ -132,11 +142,15 @@ def test_any_chunking_counts_the_same(data: bytes, sizes: list[int], tmp_path_fa
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    data=st.lists(st.sampled_from([b"a", b"b", b"ab", b"\n", b"\r\n", b"\r", b"\xc3\xa9", b"\xc3", b"aab", b"\xff"])).map(b"".join),
+    data=st.lists(
+        st.sampled_from([b"a", b"b", b"ab", b"\n", b"\r\n", b"\r", b"\xc3\xa9", b"\xc3", b"aab", b"\xff"])
+    ).map(b"".join),
     needle=st.sampled_from(["a", "ab", "aa", "b\na", "\n", "é", "\n\n", "ab\nab", "a\r", "\ufffd", "aba"]),
     chunk=st.sampled_from([1, 2, 3, 7, 65536]),
 )
-def test_contains_agrees_with_a_reference(data: bytes, needle: str, chunk: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_contains_agrees_with_a_reference(
+    data: bytes, needle: str, chunk: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     capture = fed(data, [50], tmp_path_factory.mktemp("c"))
     before = SCOPE["CHUNK"]
     SCOPE["CHUNK"] = chunk
@@ -186,7 +200,12 @@ def test_probes(any_agent: AgentProcess) -> None:
 def test_slices(any_agent: AgentProcess) -> None:
     of = any_agent.run("seq 1 1000")["id"]
     head = any_agent.slice(of, "head", max_lines=3)
-    assert (head["total"], head["more"], head["lines"], head["data"]) == (1000, 0, [[1, 1, 0], [2, 1, 0], [3, 1, 0]], b"123")
+    assert (head["total"], head["more"], head["lines"], head["data"]) == (
+        1000,
+        0,
+        [[1, 1, 0], [2, 1, 0], [3, 1, 0]],
+        b"123",
+    )
     tail = any_agent.slice(of, "tail", max_lines=2)
     assert (tail["more"], tail["lines"], tail["data"]) == (0, [[999, 3, 0], [1000, 4, 0]], b"9991000")
     some = any_agent.slice(of, "lines", first=500, last=600, max_lines=2)
@@ -209,10 +228,8 @@ def test_slice_of_a_running_command_waits(agent: AgentProcess) -> None:
     other = agent.start("echo other", session="other")
     wanted = agent.ask("slice", {"of": of, "mode": "head"})
     agent.wait_for(other)
-    seen = []
-    while len(seen) < 2:
-        seen.append(agent.read())
-    assert [answer["id"] for answer in seen if answer["t"] != "running"] == [of, wanted]
+    seen = [agent.read(), agent.read()]
+    assert [answer["id"] for answer in seen] == [of, wanted]
     assert seen[-1]["data"] == b"late"
 
 
@@ -236,7 +253,11 @@ def memory_kib(pid: int) -> int:
 def test_a_gigabyte_is_counted_in_flat_memory(agent: AgentProcess) -> None:
     agent.run(":")
     before = memory_kib(agent.process.pid)
-    result = agent.run("yes 0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz | head -c 1G", cap=2 << 30, timeout_s=50)
+    result = agent.run(
+        "yes 0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz | head -c 1G",
+        cap=2 << 30,
+        timeout_s=50,
+    )
     assert result["stdout"]["bytes"] == 1 << 30
     assert memory_kib(agent.process.pid) - before < 20_000
     reads = read_bytes(agent.process.pid)

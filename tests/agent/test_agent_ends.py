@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -90,7 +90,10 @@ def test_running_is_said_once(agent: AgentProcess) -> None:
     assert second["t"] == "result"
 
 
-@pytest.mark.parametrize("command", ["read x </dev/tty", "cat </dev/tty", "printf 'Password: ' >/dev/tty; stty -echo </dev/tty; read x </dev/tty"])
+@pytest.mark.parametrize(
+    "command",
+    ["read x </dev/tty", "cat </dev/tty", "printf 'Password: ' >/dev/tty; stty -echo </dev/tty; read x </dev/tty"],
+)
 def test_waiting_for_input_is_seen(agent: AgentProcess, command: str) -> None:
     agent.run("v=1")
     result = agent.run(command, timeout_s=30)
@@ -107,32 +110,38 @@ def test_noise_on_the_terminal_blocks_nobody(agent: AgentProcess) -> None:
     assert agent.data(result["id"]) == b"done\n"
 
 
-def test_a_process_that_cannot_be_killed(agent: AgentProcess, tmp_path: Path) -> None:
-    """A frozen control group holds a process as an endless wait in the kernel would."""
-    group = Path("/sys/fs/cgroup") / f"checkrunner-test-{os.getpid()}"
-    freeze = group / "cgroup.freeze"
-    frozen_v1 = Path("/sys/fs/cgroup/freezer") / group.name
+@pytest.fixture
+def freezer() -> Iterator[Path]:
+    """A control group whose processes can be frozen: such a one does not die of KILL, like one in an endless wait in the
+    kernel. (Only version 1 has this; version 2 lets KILL through.)"""
+    group = Path("/sys/fs/cgroup/freezer") / f"checkrunner-test-{os.getpid()}"
     try:
-        (frozen_v1 if frozen_v1.parent.exists() else group).mkdir()
+        group.mkdir()
     except OSError:
-        pytest.skip("needs a control group of its own")
-    place = frozen_v1 if frozen_v1.exists() else group
-    state = place / "freezer.state"
-    if not (state.exists()):
-        place.rmdir()
-        pytest.skip("needs the freezer of control groups, version 1: a version 2 freeze lets KILL through")
-    try:
-        agent.run("export E=1; cd /usr")
-        ident = agent.start("sleep 300", timeout_s=0.5)
-        assert eventually(lambda: agent.process.pid)
-        del freeze
-        agent.start("true", session="other")
-        result = agent.wait_for(ident)
-        assert result["execution"] in ("stuck", "timed_out")
-    finally:
-        state.write_text("THAWED")
-        with contextlib.suppress(OSError):
-            place.rmdir()
+        pytest.skip("needs a freezer control group, version 1")
+    yield group
+    (group / "freezer.state").write_text("THAWED")
+    assert eventually(lambda: not (group / "cgroup.procs").read_text())
+    group.rmdir()
+
+
+def test_a_process_that_cannot_be_killed(agent: AgentProcess, tmp_path: Path, freezer: Path) -> None:
+    agent.run("export E=1; v=2; cd /usr")
+    pid_file = tmp_path / "pid"
+    ident = agent.start(f"sh -c 'echo $$ >{pid_file}; exec sleep 300'; echo not reached", timeout_s=1)
+    assert eventually(lambda: pid_file.exists() and pid_file.read_text().strip())
+    pid = int(pid_file.read_text())
+    (freezer / "cgroup.procs").write_text(str(pid))
+    (freezer / "freezer.state").write_text("FROZEN")
+    result = agent.wait_for(ident)
+    assert result["execution"] == "stuck"
+    assert "session_abandoned" in result["notes"]
+    assert f"(pid {pid})" in result["state"]
+    assert result["elapsed_s"] < 5
+    assert agent.output("echo $E $v $PWD") == "1 2 /usr\n"
+    started = time.monotonic()
+    agent.bye()
+    assert time.monotonic() - started < 4
 
 
 def test_cancel(agent: AgentProcess) -> None:
@@ -151,7 +160,9 @@ def test_cancel(agent: AgentProcess) -> None:
 
 def test_leftover(any_agent: AgentProcess) -> None:
     assert "leftover" not in any_agent.run("sleep 0.01; true | cat; echo $(true)")
-    result = any_agent.run("sleep 600 >/dev/null 2>&1 & nohup sleep 600 >/dev/null 2>&1 & (setsid sleep 600 >/dev/null 2>&1 &)")
+    result = any_agent.run(
+        "sleep 600 >/dev/null 2>&1 & nohup sleep 600 >/dev/null 2>&1 & (setsid sleep 600 >/dev/null 2>&1 &)"
+    )
     assert result["elapsed_s"] < 2
     assert len(result["leftover"]) == 3
     assert "leftover" not in any_agent.run("true")
@@ -171,7 +182,9 @@ def everything_of(agent: AgentProcess) -> list[int]:
     return found
 
 
-STAY = "trap '' TERM HUP; sleep 600 & (setsid sh -c \"trap '' TERM HUP INT; sleep 600\" &) ; nohup sleep 600 & sleep 600"
+STAY = (
+    "trap '' TERM HUP; sleep 600 & (setsid sh -c \"trap '' TERM HUP INT; sleep 600\" &) ; nohup sleep 600 & sleep 600"
+)
 
 
 @pytest.mark.parametrize("how", ["bye", "eof", "SIGTERM", "SIGHUP", "SIGINT", "closed output"])
@@ -221,7 +234,9 @@ def test_a_living_agents_directory_is_left_alone(start_agent: Start) -> None:
 def test_what_daemonises_fully_may_stay(agent: AgentProcess, tmp_path: Path) -> None:
     """A process in a session of its own, without our marker: what the documentation says outlives a run."""
     pid_file = tmp_path / "pid"
-    agent.run(f"env -u CHECKRUNNER_SHELL setsid sh -c 'echo $$ >{pid_file}; exec sleep 60' </dev/null >/dev/null 2>&1 & sleep 0.3")
+    agent.run(
+        f"env -u CHECKRUNNER_SHELL setsid sh -c 'echo $$ >{pid_file}; exec sleep 60' </dev/null >/dev/null 2>&1 & sleep 0.3"
+    )
     pid = int(pid_file.read_text())
     try:
         agent.bye()

@@ -79,7 +79,7 @@ def test_too_many_sessions(start_agent: Start) -> None:
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_requests_in_any_pieces(start_agent: Start, size: int) -> None:
     agent = start_agent(hello=None)
-    data = b"hello 0 v=1 nonce=zz\nrun 1 session=s command:10 env.A:3\necho \"$A\"\na\nbslice 2 of=1 mode=head\n"
+    data = b'hello 0 v=1 nonce=zz\nrun 1 session=s command:10 env.A:3\necho "$A"\na\nbslice 2 of=1 mode=head\n'
     for at in range(0, len(data), size):
         agent.send(data[at : at + size])
     answers = [agent.read() for _ in range(3)]
@@ -89,7 +89,7 @@ def test_requests_in_any_pieces(start_agent: Start, size: int) -> None:
 
 
 def test_odd_text_in_answers_is_valid_json(agent: AgentProcess, tmp_path: Path) -> None:
-    odd = os.fsencode(tmp_path) + b"/a\"\\\n\x01\xff\xc3\xa9"
+    odd = os.fsencode(tmp_path) + b'/a"\\\n\x01\xff\xc3\xa9'
     os.mkdir(odd)
     quoted = b"'" + odd + b"'"
     result = agent.run(b"cd " + quoted)

@@ -87,20 +87,26 @@ def test_order_in_a_session(agent: AgentProcess) -> None:
     ],
 )
 def test_a_shell_that_exits_keeps_its_state(any_agent: AgentProcess, command: str, rc: int) -> None:
-    any_agent.run("x=$'a b\\n\\'c'; y=(1 '2 3'); declare -i n=4; declare -A m=([k]=v); readonly r=5; f() { echo f; }; cd /usr")
+    any_agent.run(
+        "x=$'a b\\n\\'c'; y=(1 '2 3'); declare -i n=4; declare -A m=([k]=v); readonly r=5; f() { echo f; }; cd /usr"
+    )
     started = time.monotonic()
     result = any_agent.run("export E=6; z=7; " + command)
     assert time.monotonic() - started < 2
     assert (result["execution"], result.get("rc")) == ("done", rc)
     assert result["notes"] == ["shell_exited"]
     assert result["cwd"] == "/usr"
-    text = any_agent.output('set +eu +o posix; n=n+1; echo "$x|${y[1]}|$n|${m[k]}|$r|$(f)|$PWD|$E|$z"; (r=6) 2>/dev/null || echo kept')
+    text = any_agent.output(
+        'set +eu +o posix; n=n+1; echo "$x|${y[1]}|$n|${m[k]}|$r|$(f)|$PWD|$E|$z"; (r=6) 2>/dev/null || echo kept'
+    )
     assert text == "a b\n'c|2 3|5|v|5|f|/usr|6|7\nkept\n"
     assert any_agent.output("env | grep ^E=") == "E=6\n"
 
 
 def test_options_traps_aliases_umask_and_arguments_survive(agent: AgentProcess) -> None:
-    agent.run("set -o noclobber; shopt -s nullglob expand_aliases; alias ll='echo alias'; umask 077; set -- 'a b' c; trap 'echo usr1' USR1")
+    agent.run(
+        "set -o noclobber; shopt -s nullglob expand_aliases; alias ll='echo alias'; umask 077; set -- 'a b' c; trap 'echo usr1' USR1"
+    )
     agent.run("pushd /usr; pushd /tmp; exit 1")
     assert agent.output("echo $- | tr -cd C; shopt nullglob; umask; echo $#,$1; dirs -l; kill -USR1 $$") == (
         "Cnullglob       \ton\n0077\n2,a b\n/tmp /usr " + os.getcwd() + "\nusr1\n"
@@ -147,7 +153,9 @@ def test_exec_is_seen(agent: AgentProcess, command: str, rc: int) -> None:
     assert agent.output("echo $E $PWD") == "1 /usr\n"
 
 
-@pytest.mark.parametrize("command", ['echo "abc', "echo 'abc", "(", "if true", "for x in 1; do", "{", "echo $(", "case x in"])
+@pytest.mark.parametrize(
+    "command", ['echo "abc', "echo 'abc", "(", "if true", "for x in 1; do", "{", "echo $(", "case x in"]
+)
 def test_syntax_errors(agent: AgentProcess, command: str) -> None:
     result = agent.run(command)
     assert result["rc"] == 2
@@ -262,7 +270,16 @@ def test_removed_parts_are_put_back(agent: AgentProcess, before: str) -> None:
     assert agent.output("echo $v") == "1\n"
 
 
-@pytest.mark.parametrize("before", ["set -n", "shopt -s extdebug; trap 'false' DEBUG", "enable -n builtin enable; enable() { :; }", "exec 255<&-", "ulimit -n 3"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        "set -n",
+        "shopt -s extdebug; trap 'false' DEBUG",
+        "enable -n builtin enable; enable() { :; }",
+        "exec 255<&-",
+        "ulimit -n 3",
+    ],
+)
 def test_a_shell_that_hears_nothing_is_replaced(agent: AgentProcess, before: str) -> None:
     agent.run("export E=1; cd /usr")
     first = agent.run(before)
@@ -318,7 +335,10 @@ def test_env_is_for_one_command(agent: AgentProcess) -> None:
     env = {"OLD": "new", "GONE": "here", "UNEXPORTED": "x", "ODD": "a'b\n$c\\ \"é"}
     text = agent.output('echo "$OLD $GONE"; env | grep -c "^UNEXPORTED=x"; export MINE=1; printf "%s" "$ODD"', env=env)
     assert text == "new here\n1\na'b\n$c\\ \"é"
-    assert agent.output('echo "$OLD ${GONE-unset} $UNEXPORTED ${ODD-unset} $MINE"; env | grep -c UNEXPORTED') == "old unset u unset 1\n0\n"
+    assert (
+        agent.output('echo "$OLD ${GONE-unset} $UNEXPORTED ${ODD-unset} $MINE"; env | grep -c UNEXPORTED')
+        == "old unset u unset 1\n0\n"
+    )
 
 
 def test_env_is_taken_back_even_so(agent: AgentProcess) -> None:
@@ -369,7 +389,7 @@ def test_requires(agent: AgentProcess) -> None:
 
 
 def test_commands_arrive_byte_exact(any_agent: AgentProcess) -> None:
-    rng = random.Random(7)  # noqa: S311 - not for secrets
+    rng = random.Random(7)
     for size in (100, 10_000, 200_000):
         body = bytes(rng.choice([b for b in range(1, 256) if b not in b"\r\n'"]) for _ in range(size))
         result = any_agent.run(b"printf %s '" + body + b"'")
@@ -397,9 +417,17 @@ def test_environment_is_clean(start_agent: Start, tmp_path: object) -> None:
     rc = f"{tmp_path}/rc"
     with open(rc, "w") as file:
         file.write("echo noise; exit 9\n")
-    noisy = {"BASH_ENV": rc, "ENV": rc, "PROMPT_COMMAND": "echo prompt", "PS1": "$(echo ps1)", "SHELLOPTS": "xtrace:errexit"}
+    noisy = {
+        "BASH_ENV": rc,
+        "ENV": rc,
+        "PROMPT_COMMAND": "echo prompt",
+        "PS1": "$(echo ps1)",
+        "SHELLOPTS": "xtrace:errexit",
+    }
     agent = start_agent(env={**os.environ, **noisy, "BASH_FUNC_builtin%%": "() { echo no; }"})
-    result = agent.run("echo ${BASH_ENV-unset} ${ENV-unset} ${PROMPT_COMMAND-unset} $PAGER $GIT_PAGER $SYSTEMD_PAGER; false; echo on")
+    result = agent.run(
+        "echo ${BASH_ENV-unset} ${ENV-unset} ${PROMPT_COMMAND-unset} $PAGER $GIT_PAGER $SYSTEMD_PAGER; false; echo on"
+    )
     assert agent.data(result["id"]) == b"unset unset unset cat cat cat\non\n"
     assert "stderr" not in result
 
