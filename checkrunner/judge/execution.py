@@ -70,6 +70,8 @@ def _lost(_command: Command, _result: Result) -> str:
 def _not_run(command: Command, result: Result) -> str:
     if "cwd_failed" in result.notes:
         return f"was not run: its working directory {command.cwd!r} cannot be entered"
+    if "env_failed" in result.notes:
+        return "was not run: a variable of its env is readonly in the session"
     if "become_unavailable" in result.notes:
         return f"was not run: it has to run as {command.become}, and the login is another account"
     return "was not run: the run was cancelled" if "cancelled" in result.notes else "was not run"

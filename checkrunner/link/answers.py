@@ -21,6 +21,7 @@ __all__ = [
     "ResultAnswer",
     "Running",
     "SliceAnswer",
+    "Starting",
     "read_answer",
 ]
 
@@ -109,7 +110,12 @@ class NoInterpreter:
     tried: str
 
 
-Answer = Hello | ResultAnswer | SliceAnswer | Running | AgentFailure | Done | Bye | NoInterpreter
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Starting:
+    """The login shell's start-up files are through and the agent is about to be started (patient starts only)."""
+
+
+Answer = Hello | ResultAnswer | SliceAnswer | Running | AgentFailure | Done | Bye | NoInterpreter | Starting
 _Fields = Mapping[str, object]
 _E = TypeVar("_E", Execution, CaptureState)
 

@@ -15,6 +15,8 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from checkrunner.link.wire import STARTING
+
 __all__ = ["CANDIDATES", "Payload", "escape_word", "load_payload", "main", "pack_payload"]
 
 CANDIDATES = ("python3", "/usr/libexec/platform-python", "/usr/bin/python3", "/usr/local/bin/python3")
@@ -56,7 +58,7 @@ def take(size):
         os._exit(0)
     return data
 size = b""
-while size[-1:] != b"\\n":
+while size[-1:] != b"\\n" or not size.strip():
     size += take(1)
 size = int(size)
 packed = b""
@@ -73,13 +75,15 @@ class Payload:
     """The agent, packed once and sent to every host.
 
     `exec_line` starts it from the login shell's command line alone. Where a login shell refuses a line of that length,
-    `stdin_line` does, followed by `stdin_head` as the first bytes of the channel. `digest` is what the agent's hello
-    repeats.
+    `stdin_line` does, followed by `stdin_head` as the first bytes of the channel. The `patient_` ones print a line
+    `wire.STARTING` first. `digest` is what the agent's hello repeats.
     """
 
     digest: str
     exec_line: str
     stdin_line: str
+    patient_exec_line: str
+    patient_stdin_line: str
     stdin_head: bytes
 
 
@@ -101,11 +105,15 @@ def pack_payload(agent: bytes, wrapper: bytes) -> Payload:
     stage = _STAGE.replace("@START@", repr(_START)).replace("@VARIABLE@", _VARIABLE).replace("@DIGEST@", digest)
     packed = zlib.compress(b"\0".join([stage.encode("ascii"), agent, wrapper]), 9)
     stdin_stage = base64.b64encode(_STDIN_STAGE.replace("@VARIABLE@", _VARIABLE).encode("ascii")).decode("ascii")
+    load_stdin = f'import binascii;exec(binascii.a2b_base64("{stdin_stage}"))'
+    announce = f"echo {STARTING.decode('ascii')};"
     export = f"{_VARIABLE}={base64.b64encode(packed).decode('ascii')};export {_VARIABLE};"
     return Payload(
         digest=digest,
         exec_line=_exec_line(export, _START),
-        stdin_line=_exec_line("", f'import binascii;exec(binascii.a2b_base64("{stdin_stage}"))'),
+        stdin_line=_exec_line("", load_stdin),
+        patient_exec_line=_exec_line(announce + export, _START),
+        patient_stdin_line=_exec_line(announce, load_stdin),
         stdin_head=b"%d\n" % len(packed) + packed,
     )
 

@@ -38,6 +38,8 @@ def run_request(ident: int, step: Step) -> bytes:
     sections = [("command", _bytes(command.shell))]
     if command.cwd is not None:
         sections.append(("cwd", _bytes(command.cwd)))
+    if command.become is not None:
+        sections.append(("become", _bytes(command.become)))
     if command.requires:
         sections.append(("requires", _bytes("\n".join(command.requires))))
     for name, value in command.env.items():

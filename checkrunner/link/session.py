@@ -12,7 +12,17 @@ from dataclasses import dataclass, field
 from checkrunner.link.payload import Payload
 from checkrunner.link.requests import capped, run_request, slice_request
 from checkrunner.link.starting import Link, Starter
-from checkrunner.link.wire import AgentFailure, Answer, Done, Hello, ResultAnswer, Running, SliceAnswer, encode_request
+from checkrunner.link.wire import (
+    AgentFailure,
+    Answer,
+    Done,
+    Hello,
+    ResultAnswer,
+    Running,
+    SliceAnswer,
+    Starting,
+    encode_request,
+)
 from checkrunner.model.errors import AgentError, HostError, ProtocolError, SessionLostError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SessionOptions
@@ -24,6 +34,8 @@ __all__ = ["FramedSession", "open_session"]
 
 # How long `aclose` waits for a peer that does not read to take the last request. Closing ends it anyway.
 _BYE_S = 1.0
+# How often a start-up file that reads gets an empty line.
+_NUDGE_S = 0.3
 # A program that stopped reading usually ended; its end is the better error, if it comes within this time.
 _ENDING_S = 1.0
 
@@ -161,10 +173,18 @@ class FramedSession:
 
     def _greet(self, link: Link) -> None:
         """Queue what starts the agent, and behind it what was asked already unless the start is a patient one."""
-        self._out.waiting = [link.greeting]
-        if not link.patient:
-            self._out.waiting += self._out.held
+        if link.patient:
+            self._nudge(link)
+            return
+        self._out.waiting = [link.greeting, *self._out.held]
         self._flush()
+
+    def _nudge(self, link: Link) -> None:
+        """Feed a start-up file that reads with empty lines, until it is through. What is left of them is ignored."""
+        if link is self._link and not link.starting and not link.ended and self._closing is None:
+            self._out.waiting = [b"\n"]
+            self._flush()
+            asyncio.get_running_loop().call_later(_NUDGE_S, self._nudge, link)
 
     def _send(self, frame: bytes) -> None:
         link = self._link
@@ -236,6 +256,8 @@ class FramedSession:
             self._greeted(link, answer)
         elif isinstance(answer, Running):
             return
+        elif isinstance(answer, Starting):
+            self._started(link)
         elif isinstance(answer, ResultAnswer | SliceAnswer | Done):
             self._answered(answer.id, answer)
         elif isinstance(answer, AgentFailure) and answer.id:
@@ -244,6 +266,12 @@ class FramedSession:
                 call.future.set_exception(AgentError(answer.message or answer.kind))
         else:
             link.ending = answer
+
+    def _started(self, link: Link) -> None:
+        if link.patient and not link.starting:
+            link.starting = True
+            self._out.waiting = [link.greeting]
+            self._flush()
 
     def _answered(self, ident: int, answer: ResultAnswer | SliceAnswer | Done) -> None:
         call = self._calls.get(ident)

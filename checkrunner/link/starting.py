@@ -41,7 +41,8 @@ class Way:
 
 @dataclass(slots=True)
 class Link:
-    """One channel with an agent starting or running at its other end. `greeting` is what must be sent first."""
+    """One channel with an agent starting or running at its other end. `greeting` is what must be sent first; in a
+    patient start only once the login shell's start-up files are through (`starting`)."""
 
     channel: Channel
     decoder: AnswerDecoder
@@ -49,6 +50,7 @@ class Link:
     way: Way
     nonce: str
     hello_by: float
+    starting: bool = False
     ending: Answer | None = None
 
     @property
@@ -108,7 +110,10 @@ class Starter:
     async def again(self, way: Way) -> Link:
         """Another start, in the given way. Raises ConnectError members."""
         payload = self._payload or load_payload()
-        line = payload.stdin_line if way.by_stdin else payload.exec_line
+        if way.patient:
+            line = payload.patient_stdin_line if way.by_stdin else payload.patient_exec_line
+        else:
+            line = payload.stdin_line if way.by_stdin else payload.exec_line
         channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
         nonce = secrets.token_hex(12)
         greeting = hello_request(nonce, self._options)

@@ -22,6 +22,7 @@ from checkrunner.link.answers import (
     ResultAnswer,
     Running,
     SliceAnswer,
+    Starting,
     read_answer,
 )
 from checkrunner.model.errors import ProtocolError
@@ -32,6 +33,7 @@ __all__ = [
     "MAX_PAYLOAD",
     "NOISE_KEPT",
     "PROTOCOL_VERSION",
+    "STARTING",
     "AgentFailure",
     "Answer",
     "AnswerDecoder",
@@ -42,6 +44,7 @@ __all__ = [
     "ResultAnswer",
     "Running",
     "SliceAnswer",
+    "Starting",
     "encode_request",
 ]
 
@@ -52,6 +55,8 @@ MAX_LINE = 1 << 20
 """Bytes of an answer's line. Real ones are under 2 KiB; the longest part is the state text or a list of pids."""
 MAX_PAYLOAD = 16 << 20
 """Bytes of an answer's payload; queries are capped so that no honest one is longer."""
+STARTING = b"checkrunner-starting"
+"""The line that a patient start prints once the login shell's start-up files are through."""
 NOISE_KEPT = 4096
 """Bytes that are kept of what a login shell printed before hello."""
 
@@ -92,7 +97,8 @@ class AnswerDecoder:
     """Turns the bytes of one connection into answers, however they are split.
 
     Until the hello with `nonce` has come, everything is a login shell's noise, except the two lines that say why no
-    hello will come: an error of the agent as a whole, and the first stage's report that there is no interpreter.
+    hello will come (an error of the agent as a whole, the first stage's report that there is no interpreter) and the
+    line by which a patient start says that the login shell is through.
     """
 
     def __init__(self, nonce: str) -> None:
@@ -126,8 +132,7 @@ class AnswerDecoder:
         self._buffer += data
         out: list[Answer] = []
         if not self._greeted:
-            early = self._seek_hello()
-            if early is not None:
+            while (early := self._seek_hello()) is not None:
                 out.append(early)
             if not self._greeted:
                 return out
@@ -142,17 +147,20 @@ class AnswerDecoder:
             self._greeted = True
             self._scanned = 0
             return None
-        early: Answer | None = None
-        while early is None and (end := self._buffer.find(b"\n", self._scanned)) >= 0:
-            line = bytes(self._buffer[:end])
-            early = _early_ending(line)
-            self._drop_noise(end + 1)
+        while (end := self._buffer.find(b"\n", self._scanned)) >= 0:
             self._scanned = 0
+            early = _early_answer(bytes(self._buffer[:end]))
+            if isinstance(early, Starting):
+                self._consume(end + 1)
+            else:
+                self._drop_noise(end + 1)
+            if early is not None:
+                return early
         self._scanned = len(self._buffer)
         if len(self._buffer) > MAX_LINE:
             self._drop_noise(len(self._buffer) - len(self._marker))
             self._scanned = len(self._buffer)
-        return early
+        return None
 
     def _drop_noise(self, count: int) -> None:
         room = NOISE_KEPT - len(self._noise)
@@ -203,12 +211,14 @@ class AnswerDecoder:
         raise ProtocolError(f"the host sent what the protocol does not allow: {why} (at byte {self._answer_at})")
 
 
-def _early_ending(line: bytes) -> Answer | None:
+def _early_answer(line: bytes) -> Answer | None:
     """The answer that a line before hello amounts to, or None when it is noise."""
     line = line.rstrip(b"\r")
     if line.startswith(_NO_INTERPRETER):
         tried = line[len(_NO_INTERPRETER) :].decode("utf-8", "replace").strip()
         return NoInterpreter(tried=tried)
+    if line == STARTING:
+        return Starting()
     if line.startswith(_EARLY_ERROR):
         try:
             answer = read_answer(_parse(line), b"")

@@ -34,7 +34,9 @@ def request():
             sections[name] = source.read(int(value))
     return verb, int(ident), keys, sections
 
-line = source.readline()
+line = b"\n"
+while line == b"\n":
+    line = source.readline()
 if not line.startswith(b"hello 0 "):
     sys.stdout.write('{"t":"error","id":0,"kind":"lost_input","message":"the first line is not hello"}\n')
     sys.stdout.flush()

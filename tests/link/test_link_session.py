@@ -151,13 +151,23 @@ def test_a_start_up_file_that_reads_costs_one_patient_retry(tmp_path: Path) -> N
     assert len(transport.commands) == 2
 
 
-def test_a_start_up_file_that_reads_every_time_is_told() -> None:
+@pytest.mark.parametrize("reads", ["read -r line", "read -r a; read -r b; read -r c", "timeout 0.2 cat >/dev/null"])
+def test_a_start_up_file_that_reads_every_time_is_fed(reads: str) -> None:
+    async def use(session: FramedSession) -> None:
+        results = await asyncio.gather(*(session.run(make_step(f"echo {n}", early=(HEAD,))) for n in range(3)))
+        assert [slices[0].lines[0].data for _, slices in results if slices[0]] == [b"0", b"1", b"2"]
+        assert any(note.startswith("login_reads") for note in session.notes)
+
+    transport = with_session(use, reads)
+    assert len(transport.commands) == 2
+
+
+def test_a_start_up_file_that_never_ends_is_told() -> None:
     async def use(session: FramedSession) -> None:
         with pytest.raises(HandshakeError, match="hello within"):
             await session.run(make_step("echo x"))
 
-    transport = with_session(use, "read -r line", hello_timeout_s=1.5)
-    assert len(transport.commands) == 2
+    with_session(use, "sleep 60", hello_timeout_s=0.5)
 
 
 def test_a_start_up_file_that_exits_is_told_with_its_words() -> None:

@@ -1,0 +1,136 @@
+"""Checks that broke other tools' sessions, in one session each, through the real command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from cli_runner import CommandLine, Outcome
+from sshd import SshdFixture
+
+
+def verdicts(outcome: Outcome) -> dict[str, str]:
+    """Verdict by check, `ok` for those without a finding."""
+    return {finding["check"]: finding["verdict"] for finding in outcome.report["findings"]}
+
+
+def test_no_check_spoils_the_next_one(cli: CommandLine) -> None:
+    outcome = cli.run(r"""
+        - hosts: all
+          checks:
+            - {id: errexit, run: 'set -euo pipefail; false', expect: {rc: 1}}
+            - {id: options-off, run: 'set +e +u +o pipefail; echo alive', expect: {stdout: {equals: alive}}}
+            - {id: nounset, run: 'set -u'}
+            - {id: quiet, run: 'echo fine', expect: {stderr: {empty: true}}}
+            - {id: no-nounset, run: 'set +u'}
+            - {id: functions, run: 'cat() { :; }; printf() { :; }; alias date=false; PATH=/x'}
+            - {id: still-there, run: 'echo here', expect: {stdout: {equals: here}}}
+            - {id: path-back, run: 'PATH=/usr/bin:/bin; unset -f cat printf'}
+            - {id: redirected, run: 'exec >/dev/null 2>&1; exec 3>&-; echo nowhere', expect: {stdout: {empty: true}}}
+            - {id: back, run: 'echo seen', expect: {stdout: {equals: seen}}}
+            - {id: noise, run: 'export PROMPT_COMMAND="echo noise"; readonly PS1=x; readonly IFS=x; trap "echo t" DEBUG; trap - DEBUG'}
+            - {id: no-noise, run: 'echo clean', expect: {stdout: {equals: clean}}}
+            - {id: replaced, run: 'exec bash'}
+            - {id: after-exec, run: 'echo again', expect: {stdout: {equals: again}}}
+            - {id: break, run: 'break; continue; return', expect: {rc: '0..2'}}
+            - {id: quote, run: 'echo "abc', expect: {rc: '> 0'}}
+            - {id: heredoc, run: "cat <<X\nno end"}
+            - {id: paren, run: '(', expect: {rc: '> 0'}}
+            - {id: last, run: 'echo last', expect: {stdout: {equals: last}}}
+        """)
+
+    assert verdicts(outcome) == {}, json.dumps(outcome.report, indent=1)
+    assert outcome.code == 0
+    assert outcome.report["run"]["elapsed_s"] < 20
+
+
+def test_children_that_stay_delay_nothing_and_are_named(cli: CommandLine) -> None:
+    outcome = cli.run("""
+        - hosts: all
+          checks:
+            - {id: background, run: 'sleep 300 & echo started', slice: {head: 1, when: always}, expect: 'elapsed_s < 5'}
+            - {id: after, run: 'true'}
+        """)
+
+    assert outcome.code == 0
+    assert outcome.report["run"]["elapsed_s"] < 20
+
+
+def test_outputs_keep_their_bytes_and_their_counts(cli: CommandLine) -> None:
+    outcome = cli.run(r"""
+        - hosts: all
+          checks:
+            - {id: nul, run: "printf 'a\\0b'", expect: 'stdout_lines == 1 and stdout_bytes == 3'}
+            - {id: open, run: "printf abc", expect: 'stdout_lines == 1 and stdout_bytes == 3'}
+            - {id: blank, run: "printf 'a\\n\\n\\n'", expect: 'stdout_lines == 3 and stdout_bytes == 4'}
+            - id: latin
+              run: "printf 'caf\\351\\377\\n'; exit 1"
+              severity: warning
+            - id: wide
+              run: head -c 5M /dev/zero | tr '\0' x; exit 1
+              severity: warning
+        """)
+
+    assert verdicts(outcome) == {"latin": "warn", "wide": "warn"}, json.dumps(outcome.report, indent=1)
+    (latin,) = outcome.finding("latin")["slices"]
+    assert latin["text"] == "caf\ufffd\ufffd"
+    (wide,) = outcome.finding("wide")["slices"]
+    assert "4,9" in json.dumps(wide) or wide
+    assert len(outcome.stdout) < 8000
+
+
+def test_a_firehose_is_stopped_at_its_cap(cli: CommandLine) -> None:
+    (cli.folder / "checkrunner.toml").write_text('capture_bytes = "1M"\n')
+
+    outcome = cli.run(
+        """
+        - hosts: all
+          checks:
+            - {id: yes, run: 'yes', timeout: 30}
+            - {id: after, run: 'true'}
+        """.replace("yes,", "firehose,")
+    )
+
+    finding = outcome.finding("firehose")
+    assert finding["verdict"] == "unknown"
+    assert finding["execution"] == "killed"
+    assert outcome.report["totals"]["capture"]["truncated"] == 1
+    assert outcome.report["totals"]["verdict"] == {"ok": 1, "unknown": 1}
+    assert outcome.report["run"]["elapsed_s"] < 20
+
+
+def test_a_long_command_arrives_whole(cli: CommandLine) -> None:
+    text = "'" + "0123456789abcdef" * 12_500 + "'"
+    (cli.folder / "long.json").write_text(
+        json.dumps([{"hosts": "all", "checks": [{"id": "long", "run": f"x={text}; echo ${{#x}}", "raw": True,
+                                                 "expect": {"stdout": {"equals": "200000"}}}]}])
+    )  # fmt: skip
+
+    outcome = cli.call(cli.run_args(cli.folder / "long.json", "--format", "json"))
+
+    assert verdicts(outcome) == {}
+
+
+def test_start_up_files_that_talk_and_read_are_survived_and_noted(make_sshd: object, tmp_path: Path) -> None:
+    sshd: SshdFixture = make_sshd(shell="/bin/bash")  # type: ignore[operator]  # the fixture is a callable
+    (sshd.remote_home / ".bashrc").write_text(
+        "echo welcome to this host\nread -t 5 line\nexport BASH_ENV=/nonexistent\n"
+    )
+    cli = CommandLine(folder=tmp_path, sshd=sshd)
+
+    outcome = cli.run("- hosts: all\n  checks: [{id: a, run: echo fine, expect: {stdout: {equals: fine}}}]\n")
+
+    assert outcome.code == 0, outcome.stdout + outcome.stderr
+    assert "welcome to this host" in json.dumps(outcome.report["warnings"])
+
+
+def test_become_is_never_dropped(cli: CommandLine) -> None:
+    outcome = cli.run("""
+        - hosts: all
+          become: true
+          checks:
+            - {id: other, run: 'true', become_user: nobody}
+        """)
+
+    assert outcome.finding("other")["verdict"] == "unknown"
+    assert "nobody" in outcome.finding("other")["reasons"][0]["message"]
