@@ -75,15 +75,13 @@ class Payload:
     """The agent, packed once and sent to every host.
 
     `exec_line` starts it from the login shell's command line alone. Where a login shell refuses a line of that length,
-    `stdin_line` does, followed by `stdin_head` as the first bytes of the channel. The `patient_` ones print a line
-    `wire.STARTING` first. `digest` is what the agent's hello repeats.
+    `stdin_line` does, followed by `stdin_head` as the first bytes of the channel. Both print a line `wire.STARTING`
+    first. `digest` is what the agent's hello repeats.
     """
 
     digest: str
     exec_line: str
     stdin_line: str
-    patient_exec_line: str
-    patient_stdin_line: str
     stdin_head: bytes
 
 
@@ -106,14 +104,11 @@ def pack_payload(agent: bytes, wrapper: bytes) -> Payload:
     packed = zlib.compress(b"\0".join([stage.encode("ascii"), agent, wrapper]), 9)
     stdin_stage = base64.b64encode(_STDIN_STAGE.replace("@VARIABLE@", _VARIABLE).encode("ascii")).decode("ascii")
     load_stdin = f'import binascii;exec(binascii.a2b_base64("{stdin_stage}"))'
-    announce = f"echo {STARTING.decode('ascii')};"
     export = f"{_VARIABLE}={base64.b64encode(packed).decode('ascii')};export {_VARIABLE};"
     return Payload(
         digest=digest,
         exec_line=_exec_line(export, _START),
         stdin_line=_exec_line("", load_stdin),
-        patient_exec_line=_exec_line(announce + export, _START),
-        patient_stdin_line=_exec_line(announce, load_stdin),
         stdin_head=b"%d\n" % len(packed) + packed,
     )
 
@@ -122,7 +117,8 @@ def _exec_line(setup: str, python: str) -> str:
     first, *rest = CANDIDATES
     # Version managers' shims are skipped: they start something else, and often nothing.
     script = (
-        f"{setup}for p in {first} {' '.join(rest)};do f=`command -v $p 2>/dev/null`||continue;"
+        f"echo {STARTING.decode('ascii')};{setup}"
+        f"for p in {first} {' '.join(rest)};do f=`command -v $p 2>/dev/null`||continue;"
         f"case $f in */shims/*)continue;;esac;exec $f -IS -c '{python}' {' '.join(rest)};done;"
         f"echo checkrunner-no-interpreter: {' '.join(CANDIDATES)};exit 127"
     )

@@ -34,6 +34,9 @@ __all__ = ["FramedSession", "open_session"]
 
 # How long `aclose` waits for a peer that does not read to take the last request. Closing ends it anyway.
 _BYE_S = 1.0
+# How long an agent that was started may take to its hello before its input counts as swallowed. Far more than Python
+# needs to start on a busy host; and a patient start then has all of the time for hello.
+_EAGER_HELLO_S = 3.0
 # How often a start-up file that reads gets an empty line.
 _NUDGE_S = 0.3
 # A program that stopped reading usually ended; its end is the better error, if it comes within this time.
@@ -249,6 +252,9 @@ class FramedSession:
             async with asyncio.timeout_at(link.hello_by):
                 return await link.channel.receive()
         except TimeoutError:
+            if link.starting and not link.patient:
+                link.swallowed = True
+                return b""
             raise self._starter.no_hello(link, late=True) from None
 
     def _take(self, link: Link, answer: Answer) -> None:
@@ -268,10 +274,14 @@ class FramedSession:
             link.ending = answer
 
     def _started(self, link: Link) -> None:
-        if link.patient and not link.starting:
-            link.starting = True
+        if link.starting:
+            return
+        link.starting = True
+        if link.patient:
             self._out.waiting = [link.greeting]
             self._flush()
+        else:
+            link.hello_by = min(link.hello_by, asyncio.get_running_loop().time() + _EAGER_HELLO_S)
 
     def _answered(self, ident: int, answer: ResultAnswer | SliceAnswer | Done) -> None:
         call = self._calls.get(ident)

@@ -42,7 +42,8 @@ class Way:
 @dataclass(slots=True)
 class Link:
     """One channel with an agent starting or running at its other end. `greeting` is what must be sent first; in a
-    patient start only once the login shell's start-up files are through (`starting`)."""
+    patient start only once the login shell's start-up files are through (`starting`). `swallowed` says that an agent
+    which was started does not get what was sent: it is silent although nothing keeps it from saying hello."""
 
     channel: Channel
     decoder: AnswerDecoder
@@ -51,6 +52,7 @@ class Link:
     nonce: str
     hello_by: float
     starting: bool = False
+    swallowed: bool = False
     ending: Answer | None = None
 
     @property
@@ -110,10 +112,7 @@ class Starter:
     async def again(self, way: Way) -> Link:
         """Another start, in the given way. Raises ConnectError members."""
         payload = self._payload or load_payload()
-        if way.patient:
-            line = payload.patient_stdin_line if way.by_stdin else payload.patient_exec_line
-        else:
-            line = payload.stdin_line if way.by_stdin else payload.exec_line
+        line = payload.stdin_line if way.by_stdin else payload.exec_line
         channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
         nonce = secrets.token_hex(12)
         greeting = hello_request(nonce, self._options)
@@ -141,6 +140,8 @@ class Starter:
     def next_way(self, link: Link) -> Way:
         """How to start over after this link ended before its hello. Raises a BootstrapError when nothing is left."""
         ending, way = link.ending, link.way
+        if link.swallowed:
+            return Way(patient=True, by_stdin=way.by_stdin)
         if isinstance(ending, AgentFailure):
             if ending.kind == "lost_input" and not way.patient:
                 return Way(patient=True, by_stdin=way.by_stdin)

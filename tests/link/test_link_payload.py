@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from checkrunner.link.payload import Payload, escape_word, load_payload, pack_payload
+from checkrunner.link.wire import STARTING
 
 SHELLS = ["sh", "dash", "bash", "bash --posix", "tcsh", "fish", "busybox sh", "zsh", "ksh", "mksh"]
 FUNNY = "wrapper 'with' \"quotes\", $dollars, !bang and ~{}\n"
@@ -36,12 +37,19 @@ def test_every_shell_starts_the_agent(shell: str, by_stdin: bool) -> None:
     line = packed.stdin_line if by_stdin else packed.exec_line
     head = packed.stdin_head if by_stdin else b""
     done = subprocess.run([*shell.split(), "-c", line], input=head + b"request", capture_output=True)
-    expected = f"__main__ {packed.digest} {FUNNY!r} False\nrequest"
+    expected = f"{STARTING.decode()}\n__main__ {packed.digest} {FUNNY!r} False\nrequest"
     assert (done.stdout.decode(), done.stderr) == (expected, b"")
 
 
+STARTS = STARTING + b"\n"
+
+
 def run_line(path: str, line: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(["/bin/sh", "-c", line], input=stdin, capture_output=True, env={"PATH": path})
+    """Run it; its first line, which every start prints, is taken off."""
+    done = subprocess.run(["/bin/sh", "-c", line], input=stdin, capture_output=True, env={"PATH": path})
+    assert done.stdout.startswith(STARTS), done
+    done.stdout = done.stdout.removeprefix(STARTS)
+    return done
 
 
 def fake_python(folder: Path, body: str) -> None:
