@@ -1187,7 +1187,7 @@ class Session(object):
         if self.long_path is None:
             self.long_path = self.agent.fresh_path(b"t%d" % self.number)
             os.mkfifo(self.long_path, 0o600)
-        self.long_text = data.rstrip(b"\n")
+        self.long_text = memoryview(data.rstrip(b"\n"))
         return b'"$(<' + self.long_path + b")" + b"\n" * (len(data) - len(self.long_text)) + b'"'
 
     def push_long(self):
@@ -1922,7 +1922,7 @@ class Agent(object):
         self.idents = set()
         self.jobs = []
         self.scanning = False
-        self.inbox = b""
+        self.inbox = bytearray()
         self.scanned = 0
         self.header = None
         self.outbox = b""
@@ -2179,6 +2179,8 @@ class Agent(object):
                 end = self.inbox.find(b"\n", self.scanned)
                 if end < 0:
                     self.scanned = len(self.inbox)
+                    if self.hello is None and not b"hello ".startswith(self.inbox[:6].lstrip()):
+                        raise Broken("lost_input", "the first words are no hello but %r" % text(self.inbox[:80]))
                     if self.scanned > HEADER_MAX:
                         kind = "bad_request" if self.hello else "lost_input"
                         raise Broken(kind, "a header has more than %d bytes" % HEADER_MAX)
@@ -2188,13 +2190,18 @@ class Agent(object):
                     self.inbox = self.inbox[end + 1 :]
                     self.scanned = 0
                     continue
-                self.header = self.parse_header(self.inbox[:end])
-                self.inbox = self.inbox[end + 1 :]
+                if end == 0 and self.hello is None:
+                    # Given to start-up files that read, and not read by them.
+                    del self.inbox[:1]
+                    continue
+                self.header = self.parse_header(bytes(self.inbox[:end]))
+                del self.inbox[: end + 1]
                 self.scanned = 0
             verb, ident, keys, sections, size = self.header
             if len(self.inbox) < size:
                 return
-            body, self.inbox = self.inbox[:size], self.inbox[size:]
+            body = bytes(self.inbox[:size])
+            del self.inbox[:size]
             self.header = None
             values, at = {}, 0
             for name, length in sections:
@@ -2526,10 +2533,13 @@ class Agent(object):
             self.answer_rest()
         token = self.token
         sids = set(self.shells)
-        for session in self.everyone():
-            sids.update(session.old_shells)
-        if sids:
+        if [one for one in self.everyone() if one.known or one.run is not None or one.held is not None]:
+            for session in self.everyone():
+                sids.update(session.old_shells)
             end_processes(lambda everything: offspring(everything, sids, token), END_S - 0.5)
+        else:  # nothing but idle shells, which have nothing to say: no need to look at all of /proc
+            for pid in sids:
+                kill(pid, signal.SIGKILL)
         if self.directory is not None:
             remove_tree(self.directory)
         try:

@@ -21,7 +21,7 @@ VECTORS = Path(__file__).resolve().parents[1] / "vectors"
     ("first", "kind"),
     [
         (b"run 1 session=a command:1\nx", "lost_input"),
-        (b"\n", "lost_input"),
+        (b"\n\nrun 1\n", "lost_input"),
         (b"hello 0 v=2 nonce=n\n", "version"),
         (b"hello 0 v=1 nonce=n color=red\n", "bad_request"),
         (b"hello 0 v=1 nonce=n\nrun x\n", "bad_request"),
@@ -39,6 +39,15 @@ def test_fatal_errors(start_agent: Start, first: bytes, kind: str) -> None:
     assert (answer["t"], answer["id"], answer["kind"]) == ("error", 0, kind)
     agent.process.wait(10)
     assert not [name for name in os.listdir("/dev/shm") if f"-{agent.process.pid}-" in name]
+
+
+def test_empty_lines_before_hello_are_skipped(start_agent: Start) -> None:
+    agent = start_agent(hello="v=1 nonce=n")
+    assert agent.hello["t"] == "hello"
+    agent = start_agent(hello=None)
+    agent.send(b"\n\n\nhello 0 v=1 nonce=late\n")
+    agent.hello = agent.read()
+    assert agent.hello["nonce"] == "late"
 
 
 def test_refusals_leave_the_stream_whole(any_agent: AgentProcess) -> None:
