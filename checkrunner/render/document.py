@@ -123,7 +123,7 @@ def _incomplete(entry: Incomplete) -> dict[str, Any]:
         "hosts": safe_json(entry.hosts),
         "host_count": len(entry.names),
         "state": str(entry.state),
-        "phase": entry.phase,
+        "phase": safe_json(entry.phase),
         "reason": safe_json(entry.reason),
         **_filled(hint=entry.hint),
     }

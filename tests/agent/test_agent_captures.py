@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import REMOTE, AgentProcess
+from agent_process import REMOTE, AgentProcess
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

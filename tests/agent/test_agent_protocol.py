@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import AgentProcess
+from agent_process import AgentProcess
 
 Start = Callable[..., AgentProcess]
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from conftest import AgentProcess
+from agent_process import AgentProcess
 
 Start = Callable[..., AgentProcess]
 

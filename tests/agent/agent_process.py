@@ -1,0 +1,189 @@
+"""A black box around the agent: a real process, a pair of pipes, real bash."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+REMOTE = Path(__file__).resolve().parents[2] / "remote"
+
+LOADER = """\
+import sys
+agent, wrapper = sys.argv[1:3]
+scope = {"__name__": "__main__", "WRAPPER": open(wrapper, "rb").read(), "DIGEST": "digest-of-the-source"}
+exec(compile(open(agent, "rb").read(), "agent", "exec"), scope)
+"""
+
+Answer = dict[str, Any]
+
+
+def interpreters() -> list[str]:
+    """Every Python from 3.6 on that this machine has, one path each."""
+    found = [str(p) for p in sorted(Path("/root/.pyenv/versions").glob("3.*/bin/python"))]
+    return [*found, *[p for p in ("/usr/bin/python3",) if os.access(p, os.X_OK)]] or [sys.executable]
+
+
+class AgentProcess:
+    """An agent that was started, and said hello to unless `hello` is None."""
+
+    def __init__(
+        self, *, python: str = sys.executable, hello: str | None = "v=1 nonce=n0", env: Mapping[str, str] | None = None
+    ) -> None:
+        self.process = subprocess.Popen(
+            [python, "-IS", "-c", LOADER, str(REMOTE / "agent.py"), str(REMOTE / "wrapper.sh")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=dict(env) if env is not None else None,
+            bufsize=0,
+        )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
+        self.buffer = b""
+        self.last = 0
+        self.kept: list[Answer] = []
+        self.hello: Answer = {}
+        if hello is not None:
+            self.send(f"hello 0 {hello}\n".encode())
+            self.hello = self.read()
+
+    # -- bytes
+
+    def send(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self.stdin.fileno(), view) :]
+
+    def fill(self, seconds: float) -> None:
+        ready = select.select([self.stdout], [], [], max(0.0, seconds))[0]
+        if not ready:
+            raise TimeoutError("the agent does not answer")
+        data = os.read(self.stdout.fileno(), 1 << 20)
+        if not data:
+            raise EOFError(self.buffer)
+        self.buffer += data
+
+    def read(self, seconds: float = 20.0) -> Answer:
+        """The next answer, with its payload as `data`."""
+        end = time.monotonic() + seconds
+        while b"\n" not in self.buffer:
+            self.fill(end - time.monotonic())
+        line, self.buffer = self.buffer.split(b"\n", 1)
+        answer: Answer = json.loads(line)
+        assert line.startswith(b'{"t":')
+        if "payload" in answer:
+            while len(self.buffer) < answer["payload"]:
+                self.fill(end - time.monotonic())
+            answer["data"], self.buffer = self.buffer[: answer["payload"]], self.buffer[answer["payload"] :]
+        return answer
+
+    def wait_for(self, ident: int, seconds: float = 20.0) -> Answer:
+        """The answer to the request, others (but `running`) are kept for later."""
+        for number, answer in enumerate(self.kept):
+            if answer.get("id") == ident:
+                return self.kept.pop(number)
+        end = time.monotonic() + seconds
+        while True:
+            answer = self.read(end - time.monotonic())
+            if answer.get("id") == ident and answer["t"] != "running":
+                return answer
+            assert answer.get("id") != 0, answer  # the agent as a whole gives up
+            self.kept.append(answer)
+
+    # -- requests
+
+    def ask(self, verb: str, keys: Mapping[str, object] = {}, sections: Mapping[str, bytes] = {}) -> int:
+        self.last += 1
+        words = [verb, str(self.last)]
+        words += [f"{name}={value}" for name, value in keys.items()]
+        words += [f"{name}:{len(value)}" for name, value in sections.items()]
+        self.send(" ".join(words).encode() + b"\n" + b"".join(sections.values()))
+        return self.last
+
+    def start(
+        self,
+        command: str | bytes,
+        *,
+        session: str = "main",
+        timeout_s: float = 20.0,
+        cap: int = 64 << 20,
+        env: Mapping[str, bytes | str] = {},
+        probes: Mapping[str, bytes] = {},
+        **sections: bytes | str,
+    ) -> int:
+        named: dict[str, bytes | str] = {"command": command, **sections}
+        named.update({f"env.{name}": value for name, value in env.items()})
+        named.update({f"probe.{name}": value for name, value in probes.items()})
+        raw = {name: value.encode() if isinstance(value, str) else value for name, value in named.items()}
+        return self.ask("run", {"session": session, "timeout_ms": int(timeout_s * 1000), "cap": cap}, raw)
+
+    def run(self, command: str | bytes, **options: Any) -> Answer:
+        return self.wait_for(self.start(command, **options), 40.0)
+
+    def slice(self, of: int, mode: str = "head", *, pattern: bytes | None = None, **keys: object) -> Answer:
+        sections = {} if pattern is None else {"pattern": pattern}
+        return self.wait_for(self.ask("slice", {"of": of, "mode": mode, **keys}, sections))
+
+    def data(self, of: int, stream: str = "stdout") -> bytes:
+        answer = self.slice(of, "bytes", stream=stream, first=0, last=1 << 30, max_bytes=1 << 30)
+        assert answer["t"] == "slice", answer
+        data: bytes = answer["data"]
+        return data
+
+    def output(self, command: str | bytes, **options: Any) -> str:
+        """What the command prints, as text."""
+        return self.data(self.run(command, **options)["id"]).decode("utf-8", "replace")
+
+    # -- ends
+
+    def bye(self) -> Answer:
+        answer = self.wait_for(self.ask("bye"))
+        assert self.process.wait(10) == 0
+        return answer
+
+    def close(self) -> None:
+        for stream in (self.stdin, self.stdout):
+            with contextlib.suppress(OSError):
+                stream.close()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise
+
+    @property
+    def directory(self) -> Path:
+        return Path(self.hello["dir"])
+
+
+def eventually(condition: Callable[[], object], seconds: float = 10.0) -> bool:
+    """Whether the condition comes true within the time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return bool(condition())
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+def kill_quietly(pid: int) -> None:
+    with contextlib.suppress(OSError):
+        os.kill(pid, signal.SIGKILL)
