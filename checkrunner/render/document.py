@@ -44,7 +44,7 @@ def _run(run: RunInfo) -> dict[str, Any]:
         ),
         "started_at": _time(run.started_at),
         "elapsed_s": _number(run.elapsed_s),
-        "ended": run.ended,
+        "ended": safe_json(run.ended),
         "complete": run.complete,
         "exit_code": run.exit_code,
         **_filled(error=run.error),
@@ -69,7 +69,7 @@ def _totals(totals: Totals) -> dict[str, Any]:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    document: dict[str, Any] = {"id": finding.id, "check": safe_json(finding.check)}
+    document: dict[str, Any] = {"id": safe_json(finding.id), "check": safe_json(finding.check)}
     if finding.name != finding.check:
         document.update(_filled(name=finding.name))
     document.update(_filled(play=finding.play))
@@ -140,7 +140,7 @@ def _omission(omission: Omission) -> dict[str, Any]:
 
 def _budget(budget: Budget) -> dict[str, Any]:
     limit = {} if budget.limit is None else {"limit": budget.limit}
-    return {**limit, "used": budget.used, "counter": budget.counter}
+    return {**limit, "used": budget.used, "counter": safe_json(budget.counter)}
 
 
 def _metadata(value: object) -> object:
