@@ -1,6 +1,6 @@
 """The seams: Protocols whose docstrings are the contract. An implementer need not import us.
 
-`checkrunner.testing` holds a conformance check and an in-memory twin for each.
+`checkrunner.testing` holds a conformance check for each, and in-memory twins of those that touch the world.
 """
 
 from __future__ import annotations
@@ -11,17 +11,14 @@ from typing import Protocol, TextIO
 from checkrunner.model.inventory import Host
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck, Skip, Step
 from checkrunner.model.report import Report
-from checkrunner.model.results import Probe, ProbeResult, RawSlice, Reason, Result, Slice, SliceQuery, Stream, Verdict
+from checkrunner.model.results import RawSlice, Result, Slice, SliceQuery, Verdict
 
 __all__ = [
     "Channel",
-    "Expectations",
-    "Expression",
     "Observer",
     "Redactor",
     "Renderer",
     "Script",
-    "Selector",
     "Session",
     "TokenCounter",
     "Transport",
@@ -60,8 +57,6 @@ class Channel(Protocol):
 
 class Transport(Protocol):
     """How a host is reached. One object serves a whole run; it may keep what hosts share (keys, jump connections)."""
-
-    name: str
 
     async def open(self, host: Host, command: str, *, timeout_s: float) -> Channel:
         """Connect, start `command` (a line for the account's login shell, whichever shell that is) and return its
@@ -121,16 +116,8 @@ class Session(Protocol):
         ...
 
 
-class Expression(Protocol):
-    """Evaluates an expression such as ``rc == 0 and stdout_lines < max_lines`` over names."""
-
-    def __call__(self, text: str, names: Mapping[str, object]) -> object:
-        """The value. Raises TemplateError for syntax, unknown names and failing filters."""
-        ...
-
-
 class Script(Protocol):
-    """What one host is to do: the joint of plan and judge that the engine drives. Pure: no I/O, no clock."""
+    """What one host is to do: the joint of plan, judge and slices that the engine drives. Pure: no I/O, no clock."""
 
     host: Host
     checks: Sequence[PlannedCheck]
@@ -139,12 +126,14 @@ class Script(Protocol):
     def resolve(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Step | Skip:
         """Render the check. `outcomes` holds at least those of `planned.needs`, by key.
 
-        Called once per check. Raises TemplateError: the engine makes the outcome `unknown` with that reason.
+        Called once per check, before anything else is asked about it. Raises TemplateError: the engine makes the
+        outcome `unknown` with that reason.
         """
         ...
 
     def judge(self, step: Step, result: Result, outcomes: Mapping[str, CheckOutcome]) -> Verdict:
-        """The verdict on a result. Total: trouble in an expression is an `unknown` verdict, not an exception."""
+        """The verdict on a result. Total: trouble in an expression is an `unknown` verdict, not an exception. A command
+        that did not run to its end is `unknown`, or `skipped` where something is missing: never ok, never crit."""
         ...
 
     def ask(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
@@ -153,18 +142,6 @@ class Script(Protocol):
 
     def show(self, step: Step, raw: RawSlice) -> Slice:
         """Make a slice of what the host sent: text view, redaction, evidence id. Nothing else turns output to text."""
-        ...
-
-
-class Expectations(Protocol):
-    """One kind of expectation (the rows of `judge.expectations.EXPECTATIONS`)."""
-
-    def probes(self, name: str, stream: Stream, value: str) -> Sequence[Probe]:
-        """The questions the host must answer for it; empty when metadata is enough."""
-        ...
-
-    def judge(self, value: object, result: Result, probes: Mapping[str, ProbeResult]) -> Reason | None:
-        """None when met. Pure."""
         ...
 
 
@@ -204,14 +181,6 @@ class Observer(Protocol):
         ...
 
 
-class Selector(Protocol):
-    """Chooses slices for a result that is not ok and declares none."""
-
-    def ask(self, result: Result, verdict: Verdict, got: Sequence[Slice]) -> Sequence[SliceQuery]:
-        """Pure; empty = done; called at most three times with what came so far."""
-        ...
-
-
 class Redactor(Protocol):
     """Removes secrets from text before it leaves the run."""
 
@@ -221,10 +190,7 @@ class Redactor(Protocol):
 
 
 class Renderer(Protocol):
-    """A report format."""
-
-    name: str
-    suffix: str
+    """A report format (a row of `render.RENDERERS`)."""
 
     def render(self, report: Report, out: TextIO) -> None:
         """Write the report: a pure function of it, without exit code, clock or global colour setting."""

@@ -19,9 +19,6 @@ def json_text(report: Report, *, ascii_only: bool = False) -> str:
 class JsonRenderer:
     """Compact JSON and a final newline. Escapes what is not ASCII only where the stream's encoding asks for it."""
 
-    name = "json"
-    suffix = ".json"
-
     def __init__(self, *, color: bool | None = None, width: int | None = None) -> None:
         """JSON has neither colour nor width; both are taken so that all formats are made in one way."""
         del color, width

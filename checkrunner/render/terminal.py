@@ -38,9 +38,6 @@ class TerminalRenderer:
     """Readable text. `color` None means when the stream is a terminal; `width` None means the terminal's columns, or
     100. Lines of output are never wrapped, so that they can be copied."""
 
-    name = "terminal"
-    suffix = ".txt"
-
     def __init__(self, *, color: bool | None = None, width: int | None = None) -> None:
         self._color = color
         self._width = width

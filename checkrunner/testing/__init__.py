@@ -6,14 +6,13 @@ the same checks as the real thing, so what is tested with them holds for it. For
 
 from __future__ import annotations
 
-from checkrunner.testing.checks import (
-    check_channel,
+from checkrunner.testing.checks import check_channel, check_session, check_transport, make_step
+from checkrunner.testing.pure_checks import (
+    check_observer,
     check_redactor,
     check_renderer,
-    check_session,
+    check_script,
     check_token_counter,
-    check_transport,
-    make_step,
 )
 from checkrunner.testing.twins import (
     CLOGGED,
@@ -40,8 +39,10 @@ __all__ = [
     "Scripted",
     "ScriptedSession",
     "check_channel",
+    "check_observer",
     "check_redactor",
     "check_renderer",
+    "check_script",
     "check_session",
     "check_token_counter",
     "check_transport",

@@ -1,26 +1,21 @@
-"""Checks of the contracts in `model.seams`, for any implementation."""
+"""Checks of the contracts of channels, transports and sessions, for any implementation."""
 
 from __future__ import annotations
 
 import asyncio
-import io
 from collections.abc import Awaitable, Callable, Sequence
 
 from checkrunner.model.errors import AgentError, ConnectError, SessionLostError
 from checkrunner.model.inventory import Host
 from checkrunner.model.plan import Command, PlannedCheck, Step
 from checkrunner.model.playbook import Check
-from checkrunner.model.report import Report
 from checkrunner.model.results import Execution, SliceMode, SliceQuery
-from checkrunner.model.seams import Channel, Redactor, Renderer, Session, TokenCounter, Transport
+from checkrunner.model.seams import Channel, Session, Transport
 from checkrunner.testing.twins import CLOGGED, COMPLAIN, ECHO, END, FLOOD
 
 __all__ = [
     "check_channel",
-    "check_redactor",
-    "check_renderer",
     "check_session",
-    "check_token_counter",
     "check_transport",
     "make_step",
 ]
@@ -36,7 +31,7 @@ def make_step(shell: str, *, session: str = "main", early: Sequence[SliceQuery] 
 
 
 async def check_channel(open_channel: Callable[[str], Awaitable[Channel]]) -> None:
-    """The contract of `Channel`. `open_channel` starts one of the commands above and returns its channel."""
+    """The contract of `Channel`, as long as the link holds. `open_channel` starts a command (`ECHO`, `END`, ...)."""
     await _echoes(await open_channel(ECHO))
     await _ends(await open_channel(END))
     await _keeps_bytes_when_cancelled(await open_channel(ECHO))
@@ -126,26 +121,47 @@ async def _raises(awaitable: Awaitable[object], *kinds: type[Exception]) -> None
     raise AssertionError(f"none of {', '.join(kind.__name__ for kind in kinds)} was raised")
 
 
+async def _breaks(channel: Channel, break_links: Callable[[], None]) -> None:
+    await channel.send(b"x")
+    async with asyncio.timeout(_SOON_S):
+        assert await channel.receive() == b"x"
+    waiting = asyncio.ensure_future(channel.receive())
+    await asyncio.sleep(0)
+    break_links()
+    await _raises(waiting, SessionLostError)
+    await _raises(channel.receive(), SessionLostError)
+    await _closes(channel)
+
+
 async def check_transport(
-    make: Callable[[], Transport], host: Host, *, dead: Host | None = None, commands: tuple[str, str] = (ECHO, END)
+    make: Callable[[], Transport],
+    host: Host,
+    *,
+    dead: Host | None = None,
+    break_links: Callable[[], None] | None = None,
 ) -> None:
-    """The contract of `Transport`, and of its channels. `host` can be reached, `dead` cannot (None: there is none)."""
+    """The contract of `Transport`, and of its channels.
+
+    `host` can be reached, `dead` cannot (None: there is none). `break_links` breaks every link to `host` without a
+    word (None: a link of this kind cannot break).
+    """
     transport = make()
-    assert transport.name
     assert all(isinstance(sentence, str) for sentence in transport.warnings(host))
     await check_channel(lambda command: transport.open(host, command, timeout_s=_SOON_S))
-    first, second = [await transport.open(host, commands[0], timeout_s=_SOON_S) for _ in range(2)]
+    first, second = [await transport.open(host, ECHO, timeout_s=_SOON_S) for _ in range(2)]
     await first.send(b"first")
     await second.send(b"second")
     async with asyncio.timeout(_SOON_S):
         assert await second.receive() == b"second"
         assert await first.receive() == b"first"
-    opening = asyncio.ensure_future(transport.open(host, commands[1], timeout_s=_SOON_S))
+    opening = asyncio.ensure_future(transport.open(host, END, timeout_s=_SOON_S))
     await asyncio.sleep(0)
     opening.cancel()
     await asyncio.wait({opening})
     if dead is not None:
-        await _raises(transport.open(dead, commands[0], timeout_s=_SOON_S), ConnectError)
+        await _raises(transport.open(dead, ECHO, timeout_s=_SOON_S), ConnectError)
+    if break_links is not None:
+        await _breaks(await transport.open(host, ECHO, timeout_s=_SOON_S), break_links)
     await asyncio.gather(transport.aclose(), transport.aclose())
     await transport.aclose()
 
@@ -173,40 +189,30 @@ async def check_session(open_one: Callable[[], Awaitable[Session]]) -> None:
         fetched = await session.fetch(result, SliceQuery(mode=SliceMode.MATCH, pattern="h.l"))
         assert [(line.number, line.data) for line in fetched.lines] == [(1, b"hello")]
         await _raises(session.fetch(result, bad), AgentError)
+    await _cancels(session)
+    await _closes_with_calls_in_flight(session)
+
+
+async def _cancels(session: Session) -> None:
+    async with asyncio.timeout(_SOON_S):
+        long, queued, other = [
+            asyncio.ensure_future(session.run(make_step(shell, session=name)))
+            for shell, name in (("sleep 60", "main"), ("echo hello", "main"), ("echo hello", "other"))
+        ]
+        assert (await other)[0].rc == 0, "another session does not wait"
         await session.cancel()
+        assert long.done(), "cancel() returns after what it ended was answered"
+        assert queued.done(), "cancel() returns after what it refused was answered"
+    assert long.result()[0].execution in {Execution.KILLED, Execution.NOT_RUN}
+    assert queued.result()[0].execution is Execution.NOT_RUN, "commands of one session wait for their turn"
+
+
+async def _closes_with_calls_in_flight(session: Session) -> None:
+    calls = [asyncio.ensure_future(session.run(make_step("sleep 60", session=name))) for name in ("main", "other")]
+    await asyncio.sleep(0)
     async with asyncio.timeout(3):
         await asyncio.gather(session.aclose(), session.aclose())
         await session.aclose()
+        await asyncio.wait(calls)
+    assert all(isinstance(call.exception(), SessionLostError) for call in calls), "a call outlived its session"
     await _raises(session.run(make_step("echo hello")), SessionLostError)
-
-
-def check_renderer(renderer: Renderer, report: Report) -> None:
-    """The contract of `Renderer`: a pure function of the report, that leaves the stream open."""
-    assert renderer.name
-    assert renderer.suffix
-    first, second = io.StringIO(), io.StringIO()
-    renderer.render(report, first)
-    renderer.render(report, second)
-    assert first.getvalue(), "something is written"
-    assert first.getvalue() == second.getvalue(), "the same report gives the same text"
-    assert not first.closed
-
-
-def check_redactor(redactor: Redactor, texts: Sequence[str]) -> None:
-    """The contract of `Redactor`, on `texts`: idempotent, lines kept, no line without bound."""
-    for text in texts:
-        once = redactor.redact(text)
-        assert redactor.redact(once) == once, f"not idempotent on {text!r}"
-        assert once.count("\n") == text.count("\n"), f"the number of lines changed in {text!r}"
-        for before, after in zip(text.split("\n"), once.split("\n"), strict=True):
-            assert len(after) <= 2 * len(before) + 100, f"a line grew from {len(before)} to {len(after)} characters"
-
-
-def check_token_counter(counter: TokenCounter, texts: Sequence[str]) -> None:
-    """The contract of `TokenCounter`, on `texts`."""
-    assert counter.name
-    for text in texts:
-        assert counter.count(text) >= (1 if text else 0)
-        for other in texts:
-            joint = counter.count(text + other)
-            assert joint + 1 >= max(counter.count(text), counter.count(other)), "more text counts for less"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -46,20 +47,23 @@ class MemoryChannel:
         self._tail = b""
         self._ended = False
         self._closed = False
+        self._broken = False
         self.program: asyncio.Task[None] | None = None
 
     async def send(self, data: bytes) -> None:
         """See the seam."""
         for at in range(0, len(data), _CHUNK):
-            if self._closed:
-                raise SessionLostError("the channel is closed")
+            if self._closed or self._broken:
+                raise SessionLostError("the channel is closed" if self._closed else "the link broke")
             await self._in.put(data[at : at + _CHUNK])
 
     async def receive(self) -> bytes:
         """See the seam."""
         if self._ended or self._closed:
             return b""
-        chunk = await self._out.get()
+        chunk = b"" if self._broken else await self._out.get()
+        if self._broken:
+            raise SessionLostError("the link broke")
         self._ended = not chunk
         return chunk
 
@@ -84,6 +88,13 @@ class MemoryChannel:
             await self._out.put(data[at : at + _CHUNK])
         if not data:
             await self._out.put(b"")
+
+    def break_link(self) -> None:
+        """End the link without a word: what has not been received is lost."""
+        self._broken = True
+        while not self._out.empty():
+            self._out.get_nowait()
+        self._out.put_nowait(b"")  # wakes a receiver
 
     def peer_complain(self, data: bytes) -> None:
         """The program's standard error."""
@@ -120,8 +131,6 @@ async def _complain(channel: MemoryChannel) -> None:
 class MemoryTransport:
     """Hosts in this process: `programs` maps command lines to coroutines; a host in `dead` cannot be reached."""
 
-    name = "memory"
-
     def __init__(self, programs: Mapping[str, Program] | None = None, *, dead: Sequence[str] = ()) -> None:
         known: Mapping[str, Program]
         known = {ECHO: _echo, END: _end, CLOGGED: _clogged, FLOOD: _flood, COMPLAIN: _complain}
@@ -140,6 +149,11 @@ class MemoryTransport:
         self._channels.append(channel)
         return channel
 
+    def break_links(self) -> None:
+        """Break the link of every channel that is open."""
+        for channel in self._channels:
+            channel.break_link()
+
     def warnings(self, host: Host) -> Sequence[str]:
         """See the seam."""
         return [f"{host.name}: the port is not used"] if host.port else []
@@ -153,7 +167,8 @@ class MemoryTransport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scripted:
-    """What a command of a `ScriptedSession` does. `error` is raised instead; `after` is waited for first."""
+    """What a command of a `ScriptedSession` does. `error` is raised instead; `after` is waited for first: it runs until
+    then, or until it is cancelled."""
 
     rc: int | None = 0
     stdout: bytes = b""
@@ -174,6 +189,9 @@ class ScriptedSession:
         self._default = default
         self._done: dict[int, Scripted] = {}
         self._closed = False
+        self._turns: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._ending = asyncio.Event()
+        self._running = 0
 
     async def run(self, step: Step) -> tuple[Result, Sequence[RawSlice | None]]:
         """See the seam."""
@@ -184,18 +202,32 @@ class ScriptedSession:
         scripted = self._script.get(shell) or self._default
         if scripted is None:
             raise AgentError(f"nothing is scripted for {shell!r}")
-        if scripted.after is not None:
-            await scripted.after.wait()
+        self._running += 1
+        try:
+            return await self._run(step, scripted, self._ending)
+        finally:
+            self._running -= 1
+
+    async def _run(
+        self, step: Step, scripted: Scripted, ending: asyncio.Event
+    ) -> tuple[Result, Sequence[RawSlice | None]]:
+        execution = Execution.NOT_RUN
+        async with self._turns[step.command.session]:
+            if not ending.is_set():
+                execution = scripted.execution
+                if scripted.after is not None and not await _first(scripted.after, ending):
+                    execution = Execution.KILLED
+        if self._closed:
+            raise SessionLostError("the session is closed")
         if scripted.error is not None:
             raise scripted.error
         seq = len(self._done) + 1
         self._done[seq] = scripted
-        done = scripted.execution is Execution.DONE
         result = Result(
             seq=seq,
             session=step.command.session,
-            execution=scripted.execution,
-            rc=scripted.rc if done else None,
+            execution=execution,
+            rc=scripted.rc if execution is Execution.DONE else None,
             stdout=_output(scripted.stdout),
             stderr=_output(scripted.stderr),
         )
@@ -219,10 +251,26 @@ class ScriptedSession:
 
     async def cancel(self) -> None:
         """See the seam."""
+        ending, self._ending = self._ending, asyncio.Event()
+        ending.set()
+        while self._running:  # noqa: ASYNC110 (each turn of the loop brings the ended commands closer to their results)
+            await asyncio.sleep(0)
 
     async def aclose(self) -> None:
         """See the seam."""
         self._closed = True
+        self._ending.set()
+
+
+async def _first(wanted: asyncio.Event, other: asyncio.Event) -> bool:
+    """Whether `wanted` was set before `other`."""
+    waits = [asyncio.ensure_future(event.wait()) for event in (wanted, other)]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        return wanted.is_set()
+    finally:
+        for wait in waits:
+            wait.cancel()
 
 
 def _output(data: bytes) -> Output:

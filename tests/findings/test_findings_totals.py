@@ -14,6 +14,7 @@ from checkrunner.findings.totals import count
 from checkrunner.model.report import Totals
 from checkrunner.model.results import HostState, VerdictState
 from checkrunner.model.seams import TokenCounter
+from checkrunner.testing import check_token_counter
 
 DOCS = Path(__file__).parents[2] / "docs" / "report.md"
 
@@ -81,6 +82,7 @@ def test_tokens_of_known_texts() -> None:
 def test_tokens_grow_with_the_text(one: str, two: str) -> None:
     counter = TokenEstimate()
 
+    check_token_counter(counter, [one, two, ""])
     both = counter.count(one + two)
     assert counter.count(one) >= 1
     assert abs(both - counter.count(one) - counter.count(two)) <= 1

@@ -18,6 +18,7 @@ from checkrunner.render import RENDERERS, renderer
 from checkrunner.render.document import to_document
 from checkrunner.render.json import json_text
 from checkrunner.render.schema import report_schema
+from checkrunner.testing import check_renderer
 
 FOLDER = Path(__file__).parent
 FILES = sorted(path for path in FOLDER.glob("*.*.*") if path.suffix[1:] in RENDERERS)
@@ -35,6 +36,12 @@ def test_golden(case: str, form: str) -> None:
         path.write_text(out.getvalue(), encoding="utf-8")
 
     assert path.read_text(encoding="utf-8") == out.getvalue()
+
+
+@pytest.mark.parametrize("form", sorted(RENDERERS))
+@pytest.mark.parametrize("case", sorted(CASES))
+def test_every_format_keeps_the_contract(case: str, form: str) -> None:
+    check_renderer(renderer(form), CASES[case]())
 
 
 def test_no_golden_file_is_left_over() -> None:

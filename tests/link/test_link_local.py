@@ -31,12 +31,14 @@ def test_it_keeps_the_contract() -> None:
 
 def test_the_twin_keeps_the_contract() -> None:
     dead = Host(name="dead", address="192.0.2.1")
-    run_async(check_transport(lambda: MemoryTransport(dead=["dead"]), HOST, dead=dead))
+    twin = MemoryTransport(dead=["dead"])
+    run_async(check_transport(lambda: twin, HOST, dead=dead, break_links=twin.break_links))
 
 
 def test_the_scripted_session_keeps_the_contract() -> None:
     async def open_one() -> ScriptedSession:
-        return ScriptedSession({"echo hello": Scripted(stdout=b"hello\n"), "false": Scripted(rc=1)})
+        long = Scripted(after=asyncio.Event())
+        return ScriptedSession({"echo hello": Scripted(stdout=b"hello\n"), "false": Scripted(rc=1), "sleep 60": long})
 
     run_async(check_session(open_one))
 
@@ -124,7 +126,7 @@ def test_settings_that_mean_nothing_here_are_named() -> None:
 
 
 def test_transports_by_name() -> None:
-    assert [make_transport(name).name for name in TRANSPORTS] == ["local", "ssh"]
+    assert [type(make_transport(name)).__name__ for name in TRANSPORTS] == ["LocalTransport", "SshTransport"]
     with pytest.raises(UnknownNameError, match="Did you mean 'ssh'"):
         make_transport("shh")
 

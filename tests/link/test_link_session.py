@@ -83,7 +83,7 @@ def test_it_keeps_the_contract() -> None:
         transport = LocalTransport(LocalOptions())
 
         async def one() -> FramedSession:
-            return await open_session(transport, HOST, options=SessionOptions(), timeout_s=5, payload=peer_payload())
+            return await open_session(transport, HOST, options=SessionOptions(), timeout_s=5)
 
         await check_session(one)
         await transport.aclose()

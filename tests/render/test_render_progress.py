@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from checkrunner.model.seams import Observer
 from checkrunner.model.sources import Template
 from checkrunner.render.progress import SilentProgress, line_progress, live_progress
 from checkrunner.render.watch import Running, Watch
+from checkrunner.testing import check_observer
 
 
 class Clock:
@@ -138,10 +140,25 @@ def test_a_broken_stderr_only_ends_the_progress() -> None:
     progress.run_finished()
 
 
-def test_silence() -> None:
-    progress: Observer = SilentProgress()
-    progress.run_started(1, 1)
-    progress.run_finished()
+@pytest.mark.parametrize(
+    "make",
+    [
+        SilentProgress,
+        lambda: line_progress(io.StringIO(), each_check=True),
+        lambda: line_progress(io.StringIO(), every_s=0.0),
+        lambda: line_progress(closed_stream()),
+        lambda: live_progress(io.StringIO()),
+    ],
+    ids=["silent", "each check", "heartbeats", "closed stream", "live"],
+)
+def test_every_view_keeps_the_contract(make: Callable[[], Observer]) -> None:
+    check_observer(make)
+
+
+def closed_stream() -> io.StringIO:
+    stream = io.StringIO()
+    stream.close()
+    return stream
 
 
 def test_the_live_view_names_what_runs_where_and_escapes_it() -> None:

@@ -64,8 +64,17 @@ class FakeScript:
         return [] if verdict.state is VerdictState.OK else [SliceQuery(mode=SliceMode.TAIL)]
 
     def show(self, step: Step, raw: RawSlice) -> Slice:
-        lines = tuple(SliceLine(number=line.number, text=line.data.decode()) for line in raw.lines)
-        return Slice(stream=Stream.STDOUT, query=raw.query, lines=lines, total_lines=raw.total_lines)
+        lines = tuple(
+            SliceLine(number=line.number, text=ascii(line.data.decode("latin-1"))[1:-1], cut_bytes=line.cut_bytes)
+            for line in raw.lines
+        )
+        return Slice(
+            stream=Stream.STDOUT,
+            query=raw.query,
+            lines=lines,
+            total_lines=raw.total_lines,
+            more_lines=raw.more_lines,
+        )
 
 
 @dataclass

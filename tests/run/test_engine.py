@@ -16,6 +16,7 @@ from checkrunner.model.results import Execution, HostState, Result, VerdictState
 from checkrunner.model.seams import Session
 from checkrunner.run.engine import Engine
 from checkrunner.run.stop import Stop
+from checkrunner.testing import check_observer, check_script
 
 
 def host(name: str) -> Host:
@@ -62,6 +63,11 @@ def opens(sessions: Mapping[str, FakeSession | Exception]) -> Opener:
 
 def states(outcome: HostOutcome) -> dict[str, VerdictState]:
     return {check.planned.key: check.verdict.state for check in outcome.checks}
+
+
+def test_what_the_tests_here_stand_on_keeps_the_contracts() -> None:
+    check_script(script("a", [planned("one"), planned("skip"), planned("bad"), planned("two", needs=["one", "bad"])]))
+    check_observer(Recorder)
 
 
 def test_every_check_of_every_host_has_one_outcome_in_plan_order() -> None:

@@ -66,9 +66,11 @@ async def session_on(
             await session.aclose()
 
 
-def test_it_keeps_the_contract(sshd: SshdFixture) -> None:
+def test_it_keeps_the_contract(make_sshd: MakeSshd) -> None:
+    sshd = make_sshd()
     dead = sshd.host(2, name="dead", port=1)
-    run_async(check_transport(lambda: SshTransport(sshd.options()), sshd.host(), dead=dead))
+    breaks = sshd.kill_connections
+    run_async(check_transport(lambda: SshTransport(sshd.options()), sshd.host(), dead=dead, break_links=breaks))
 
 
 def test_sessions_keep_the_contract(sshd: SshdFixture) -> None:

@@ -30,8 +30,6 @@ _ENDING_S = 1.0
 class LocalTransport:
     """Runs commands on this machine. It needs no connection, so every `open` is a process of its own."""
 
-    name = "local"
-
     def __init__(self, options: LocalOptions) -> None:
         self._options = options
         self._channels: set[LocalChannel] = set()

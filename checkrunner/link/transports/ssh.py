@@ -43,8 +43,6 @@ class _Used:
 class SshTransport:
     """Connects with asyncssh. One object serves a run; a host that could not be reached is not tried again."""
 
-    name = "ssh"
-
     def __init__(self, options: SshOptions) -> None:
         self._options = options
         self._dialer = Dialer(options)

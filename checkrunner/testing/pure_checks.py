@@ -1,0 +1,142 @@
+"""Checks of the contracts of the seams that touch nothing outside: scripts, observers, renderers and their like."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+
+from checkrunner.model.errors import TemplateError, UnreachableError
+from checkrunner.model.inventory import Host
+from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck, Skip, Step
+from checkrunner.model.playbook import Check
+from checkrunner.model.report import Report
+from checkrunner.model.results import (
+    Execution,
+    HostState,
+    RawLine,
+    RawSlice,
+    Result,
+    SliceMode,
+    SliceQuery,
+    Verdict,
+    VerdictState,
+)
+from checkrunner.model.seams import Observer, Redactor, Renderer, Script, TokenCounter
+
+__all__ = ["check_observer", "check_redactor", "check_renderer", "check_script", "check_token_counter"]
+
+_NOT_LOOKED = frozenset({VerdictState.UNKNOWN, VerdictState.SKIPPED})
+
+
+def check_script(script: Script) -> None:
+    """The contract of `Script`: every check resolves with what it needs, and every ending of its command is judged.
+
+    The commands "end" with return code 0 and no output; what later checks read of earlier ones is that.
+    """
+    keys = [planned.key for planned in script.checks]
+    assert len(set(keys)) == len(keys), "keys are unique in a run"
+    outcomes: dict[str, CheckOutcome] = {}
+    for planned in script.checks:
+        assert planned.needs <= outcomes.keys(), f"{planned.key} needs what comes after it"
+        needed = {key: outcomes[key] for key in planned.needs}
+        outcomes[planned.key] = _outcome(script, planned, needed)
+
+
+def _outcome(script: Script, planned: PlannedCheck, needed: Mapping[str, CheckOutcome]) -> CheckOutcome:
+    host = script.host.name
+    try:
+        resolved = script.resolve(planned, needed)
+    except TemplateError:
+        return CheckOutcome(host=host, planned=planned, verdict=Verdict(state=VerdictState.UNKNOWN))
+    assert resolved.planned is planned
+    if isinstance(resolved, Skip):
+        assert resolved.reason, "a skipped check says why"
+        return CheckOutcome(host=host, planned=planned, verdict=Verdict(state=VerdictState.SKIPPED))
+    for execution in Execution:
+        result = _result(resolved, execution)
+        verdict = script.judge(resolved, result, needed)
+        if execution is not Execution.DONE:
+            assert verdict.state in _NOT_LOOKED, f"{execution} is {verdict.state}: nobody looked"
+        asked = script.ask(resolved, result, verdict)
+        assert not set(asked) & set(resolved.early), "what was sent along is asked for again"
+    _shows(script, resolved)
+    result = _result(resolved, Execution.DONE)
+    return CheckOutcome(host=host, planned=planned, verdict=script.judge(resolved, result, needed), result=result)
+
+
+def _result(step: Step, execution: Execution) -> Result:
+    rc = 0 if execution is Execution.DONE else None
+    return Result(seq=1, session=step.command.session, execution=execution, rc=rc)
+
+
+def _shows(script: Script, step: Step) -> None:
+    query = SliceQuery(mode=SliceMode.HEAD)
+    lines = (RawLine(number=1, data=b"\x1b[31mred\x1b[0m \xff"), RawLine(number=3, data=b"three", cut_bytes=7))
+    shown = script.show(step, RawSlice(query=query, lines=lines, total_lines=3, more_lines=1))
+    assert (shown.query, shown.total_lines, shown.more_lines) == (query, 3, 1)
+    assert [(line.number, line.cut_bytes) for line in shown.lines] == [(1, 0), (3, 7)]
+    assert shown.lines[1].text == "three"
+    assert all(line.text.isprintable() for line in shown.lines), "control sequences are no text"
+
+
+def check_observer(make: Callable[[], Observer]) -> None:
+    """The contract of `Observer`: it neither raises nor needs anything but the order of events that the seam names.
+
+    Made twice: for a run of two hosts, one of which is not reached, and for one that ends before anything began.
+    """
+    interrupted = make()
+    interrupted.run_started(2, 2)
+    interrupted.run_finished()
+    planned = PlannedCheck(key="check", play="play", check=Check(id="check", name="check"))
+    unknown = Verdict(state=VerdictState.UNKNOWN)
+    result = Result(seq=1, session="main", execution=Execution.DONE, rc=0)
+    looked = CheckOutcome(host="up", planned=planned, verdict=Verdict(state=VerdictState.OK), result=result)
+    missed = CheckOutcome(host="down", planned=planned, verdict=unknown, error=UnreachableError("\x1b[2J refused"))
+    observer = make()
+    observer.run_started(2, 2)
+    observer.tick()
+    observer.host_connecting("up")
+    observer.host_connecting("down")
+    observer.host_connected("up", "")
+    observer.check_started("up", planned)
+    observer.tick()
+    observer.check_finished(looked)
+    observer.check_finished(missed)
+    observer.host_finished(_host_outcome("down", HostState.UNREACHABLE, missed))
+    observer.host_finished(_host_outcome("up", HostState.REACHED, looked))
+    observer.run_finished()
+
+
+def _host_outcome(name: str, state: HostState, check: CheckOutcome) -> HostOutcome:
+    return HostOutcome(host=Host(name=name, address=name), state=state, checks=(check,), error=check.error)
+
+
+def check_renderer(renderer: Renderer, report: Report) -> None:
+    """The contract of `Renderer`: a pure function of the report, that leaves the stream open."""
+    first, second = io.StringIO(), io.StringIO()
+    renderer.render(report, first)
+    renderer.render(report, second)
+    assert first.getvalue(), "something is written"
+    assert first.getvalue() == second.getvalue(), "the same report gives the same text"
+    assert not first.closed
+
+
+def check_redactor(redactor: Redactor, texts: Sequence[str]) -> None:
+    """The contract of `Redactor`, on `texts`: idempotent, lines kept, no line without bound."""
+    for text in texts:
+        once = redactor.redact(text)
+        assert redactor.redact(once) == once, f"not idempotent on {text!r}"
+        assert once.count("\n") == text.count("\n"), f"the number of lines changed in {text!r}"
+        for before, after in zip(text.split("\n"), once.split("\n"), strict=True):
+            # A short secret becomes a longer mark, so a line may grow with the number of its secrets, and no more.
+            assert len(after) <= 12 * len(before) + 100, f"a line grew from {len(before)} to {len(after)} characters"
+
+
+def check_token_counter(counter: TokenCounter, texts: Sequence[str]) -> None:
+    """The contract of `TokenCounter`, on `texts`."""
+    assert counter.name
+    for text in texts:
+        assert counter.count(text) >= (1 if text else 0)
+        for other in texts:
+            joint = counter.count(text + other)
+            assert joint + 1 >= max(counter.count(text), counter.count(other)), "more text counts for less"
