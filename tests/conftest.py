@@ -7,12 +7,17 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 # Test folders are no packages: helpers of theirs are found by name, this folder's too.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from sshd import SshdFixture
+
+# How long one example takes says more of the machine's load than of the code; the time limit of each test holds.
+hypothesis.settings.register_profile("checkrunner", deadline=None)
+hypothesis.settings.load_profile("checkrunner")
 
 MakeSshd = Callable[..., SshdFixture]
 
