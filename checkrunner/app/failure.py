@@ -1,4 +1,4 @@
-"""A report for a run that could not start: readers of JSON get a document even then."""
+"""What is said of a run that could not start: readers of JSON get a document even then, and secrets stay out of it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,21 @@ from datetime import UTC, datetime
 
 from checkrunner import __version__
 from checkrunner.app.identity import new_run_id
+from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.totals import count
 from checkrunner.model.report import Report, RunInfo
 
-__all__ = ["failure_report"]
+__all__ = ["failure_report", "mask_text"]
+
+
+def mask_text(text: str) -> str:
+    """`text` without what looks like a secret. Which values are secret is not known before the files are read."""
+    return PatternRedactor().redact(text)
 
 
 def failure_report(message: str, exit_code: int) -> Report:
-    """Nothing was looked at; `run.ended` is ``error`` (``interrupted`` for 130) and `run.error` says why."""
+    """Nothing was looked at; `run.ended` is ``error`` (``interrupted`` for 130) and `run.error` says why, secrets
+    masked."""
     now = datetime.now(UTC)
     return Report(
         run=RunInfo(
@@ -28,7 +35,7 @@ def failure_report(message: str, exit_code: int) -> Report:
             ended="interrupted" if exit_code == 130 else "error",
             complete=False,
             exit_code=exit_code,
-            error=message,
+            error=mask_text(message),
         ),
         totals=count([]),
     )

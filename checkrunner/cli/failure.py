@@ -25,9 +25,10 @@ def json_wanted(arguments: Sequence[str]) -> bool:
 def fail(error: BaseException, code: int, arguments: Sequence[str]) -> int:
     """Say what went wrong and return `code`. Bugs come with their traceback and a request to report them."""
     if isinstance(error, CheckrunnerError):
+        from checkrunner.app.failure import mask_text
         from checkrunner.render.problems import print_error
 
-        print_error(error, sys.stderr)
+        print_error(error, sys.stderr, mask=mask_text)
         message = str(error)
     elif isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
         message = "interrupted"

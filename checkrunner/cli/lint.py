@@ -24,6 +24,7 @@ def lint(
 
     Example: checkrunner lint web.yml -i inventory.yml
     """
+    from checkrunner.app.failure import mask_text
     from checkrunner.app.linting import EXIT_CODES, lint_playbook
     from checkrunner.app.prepare import Request
     from checkrunner.render.problems import print_problem
@@ -47,6 +48,7 @@ def lint(
             line_text=problem.line_text,
             hint=problem.hint,
             color=settings.color,
+            mask=mask_text,
         )
     if not problems:
         typer.echo(f"{playbook}: nothing to complain about", err=True)

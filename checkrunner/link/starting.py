@@ -174,6 +174,8 @@ class Starter:
         why = f"{self._host.name}: {ending.message or ending.kind}"
         if ending.kind == "storage":
             return RemoteStorageError(why, hint="The agent needs a directory that it can write to, such as /tmp")
+        if ending.kind == "no_bash":
+            return NoInterpreterError(why, hint="Install bash on the host")
         if ending.kind == "lost_input":
             noise = _shown(link.decoder.noise)
             said = f"; it printed: {noise}" if noise else ""

@@ -60,11 +60,16 @@ class PlaybookFileError(PlaybookError):
     def __init__(self, errors: Sequence[PlaybookError]) -> None:
         first = errors[0]
         super().__init__(first.message, source=first.source, line_text=first.line_text, hint=first.hint)
-        self.errors = tuple(errors)
+        self._errors = tuple(errors)
+
+    @property
+    def errors(self) -> tuple[PlaybookError, ...]:
+        """All of them, in the order in which they were given."""
+        return self._errors
 
     def __str__(self) -> str:
-        shown = [str(error) for error in self.errors[:_SHOWN]]
-        more = len(self.errors) - len(shown)
+        shown = [str(error) for error in self._errors[:_SHOWN]]
+        more = len(self._errors) - len(shown)
         return "\n".join([*shown, f"... and {more} more errors in this file"] if more else shown)
 
 

@@ -25,7 +25,7 @@ facts, then what to do (`hint`).
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from checkrunner.model.results import HostState
 from checkrunner.model.sources import NOWHERE, SourceRef
@@ -92,6 +92,11 @@ class LoadError(UsageError):
         super().__init__(message, hint=hint)
         self.source = source
         self.line_text = line_text
+
+    @property
+    def errors(self) -> Sequence[LoadError]:
+        """What it stands for, place by place: itself alone, unless a file was found wrong at several places."""
+        return (self,)
 
     def __str__(self) -> str:
         where = "" if self.source is NOWHERE else f"{self.source}: "
@@ -198,7 +203,7 @@ class BootstrapError(HostError):
 
 
 class NoInterpreterError(BootstrapError):
-    """Neither a usable Python nor a usable bash was found on the host."""
+    """No usable Python, or no bash, was found on the host."""
 
 
 class RemoteStorageError(BootstrapError):

@@ -168,6 +168,30 @@ def test_a_wrong_playbook_is_said_with_its_place_and_nothing_runs(cli: Cli, text
     assert document["run"]["exit_code"] == 64
 
 
+def test_every_error_of_a_playbook_is_shown_at_once(cli: Cli) -> None:
+    (cli.folder / "bad.yml").write_text(
+        "- hosts: all\n  checks:\n" + "".join(f"    - {{id: c{n}, rn: x}}\n" for n in range(12))
+    )
+
+    done = cli("run", "bad.yml", "-i", "inv.ini")
+
+    assert done.returncode == 64
+    assert done.stderr.count("error: unknown key 'rn'") == 10
+    assert "bad.yml:3:16: error: unknown key 'rn'" in done.stderr
+    assert "... and 2 more errors in this file" in done.stderr
+
+
+def test_a_secret_in_a_faulty_line_is_shown_nowhere(cli: Cli) -> None:
+    (cli.folder / "inv.ini").write_text("web1 ansible_port=many ansible_password=hunter2\n")
+
+    done = cli("run", "play.yml", "-i", "inv.ini", "--format", "json")
+
+    assert done.returncode == 64
+    assert "hunter2" not in done.stdout + done.stderr
+    assert "ansible_port=many ansible_password=[redacted]" in done.stderr
+    assert "ansible_password=[redacted]" in json.loads(done.stdout)["run"]["error"]
+
+
 @pytest.mark.parametrize(
     ("args", "code"),
     [

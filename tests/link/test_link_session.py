@@ -270,12 +270,17 @@ def test_a_slice_larger_than_asked_for_ends_the_session() -> None:
     with_session(use)
 
 
-def test_a_fatal_storage_error_before_hello() -> None:
-    source = b'import os\nos.write(1, b\'{"t":"error","id":0,"kind":"storage","message":"no directory"}\\n\')\n'
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [("storage", RemoteStorageError), ("no_bash", NoInterpreterError), ("version", HandshakeError)],
+)
+def test_a_fatal_error_before_hello(kind: str, error: type[HostError]) -> None:
+    source = f'import os\nos.write(1, b\'{{"t":"error","id":0,"kind":"{kind}","message":"it lacks"}}\\n\')\n'.encode()
 
     async def use(session: FramedSession) -> None:
-        with pytest.raises(RemoteStorageError, match="no directory"):
+        with pytest.raises(HostError, match="it lacks") as raised:
             await session.run(make_step("echo x"))
+        assert type(raised.value) is error
 
     with_session(use, payload=pack_payload(source, b""))
 

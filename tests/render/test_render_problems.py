@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from checkrunner.model.errors import CheckrunnerError, LoadError, NoHostsError, PlaybookError
 from checkrunner.model.sources import SourceRef
 from checkrunner.render.layout import count_of, duration, wrapped
-from checkrunner.render.problems import error_text, print_error, print_problem, print_warning
+from checkrunner.render.problems import error_text, print_error, print_problem
 
 AT = SourceRef(path="play.yml", line=12, column=5)
 
@@ -40,6 +40,18 @@ def test_problems_that_are_no_exceptions_look_the_same() -> None:
     )
 
 
+@pytest.mark.parametrize(("column", "marked"), [(1, True), (16, False)])
+def test_a_secret_in_the_line_is_not_shown_and_moves_no_caret(column: int, marked: bool) -> None:
+    at = SourceRef(path="inv", line=1, column=column)
+    error = LoadError("pw hunter2 is odd", source=at, line_text="h pass=hunter2 x", hint="not hunter2")
+
+    text = error_text(error, mask=lambda text: text.replace("hunter2", "***"))
+
+    assert f"inv:1:{column}: error: pw *** is odd\n  1 | h pass=*** x" in text
+    assert text.endswith("  hint: not ***")
+    assert ("^" in text) is marked
+
+
 def test_a_long_line_is_shown_around_its_fault() -> None:
     error = LoadError("odd", source=SourceRef(path="p", line=1, column=501), line_text="a" * 500 + "B" + "c" * 500)
 
@@ -63,7 +75,7 @@ def test_colour_is_for_terminals_or_on_demand(color: bool | None, escapes: bool)
     out = io.StringIO()
 
     print_error(CheckrunnerError("x"), out, color=color)
-    print_warning("y", out, color=color)
+    print_problem("warning", "y", out, color=color)
 
     assert ("\x1b[" in out.getvalue()) is escapes
     assert out.getvalue().count("\n") == 2
