@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from checkrunner.model.durations import seconds_of
 from checkrunner.model.errors import SettingsError, UnknownNameError
 from checkrunner.model.options import LocalOptions, RunOptions, SessionOptions, SshOptions
 from checkrunner.model.sources import Secret
@@ -19,7 +20,6 @@ from checkrunner.model.sources import Secret
 __all__ = ["SETTINGS", "Setting", "Settings", "parse_seconds", "resolve_settings"]
 
 _PREFIX = "CHECKRUNNER_"
-_UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
@@ -112,14 +112,11 @@ def parse_seconds(value: object) -> float:
 
     Raises ValueError with a sentence part that says what is expected.
     """
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        seconds = float(value)
-    else:
-        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|)\s*", str(value))
-        if match is None:
-            raise ValueError("expected a time such as 30, 30s, 5m or 1h")
-        seconds = float(match[1]) * _UNITS[match[2]]
-    if seconds < 0 or seconds > 10 * 365 * 86400:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    seconds = float(str(value)) if number else seconds_of(str(value))
+    if seconds is None:
+        raise ValueError("expected a time such as 30, 30s, 5m or 1h")
+    if not 0 <= seconds <= 10 * 365 * 86400:  # nan, which TOML can write, is in no order
         raise ValueError("expected a time between 0 and 10 years")
     return seconds
 

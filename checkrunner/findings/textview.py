@@ -6,8 +6,8 @@ Knows lines only; which lines are worth showing is decided elsewhere.
 from __future__ import annotations
 
 import re
-import unicodedata
 
+from checkrunner.model.characters import is_hidden
 from checkrunner.model.results import RawLine, SliceLine
 
 __all__ = ["LINE_BYTES", "line_view", "text_view", "visible"]
@@ -25,7 +25,6 @@ _ESCAPE = re.compile(
 )
 _MOVES = re.compile(r"[\r\b\t]|\x1b\[[0-2]?K")
 _SIMPLE = re.compile(r"[ -~]*\Z")
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def text_view(data: bytes) -> str:
@@ -69,9 +68,7 @@ def _shown(char: str) -> str:
         return "" if code == 7 else chr(0x2400 + code)
     if code == 0x7F:
         return "\u2421"
-    if unicodedata.category(char) in _HIDDEN or 0xE0100 <= code <= 0xE01EF:
-        return f"<U+{code:04X}>"
-    return char
+    return f"<U+{code:04X}>" if is_hidden(char) else char
 
 
 def _keep_erasing(match: re.Match[str]) -> str:

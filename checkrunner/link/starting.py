@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from checkrunner.link.payload import Payload, load_payload
 from checkrunner.link.requests import hello_request
 from checkrunner.link.wire import PROTOCOL_VERSION, AgentFailure, Answer, AnswerDecoder, Hello, NoInterpreter
+from checkrunner.model.characters import one_line
 from checkrunner.model.errors import (
     HandshakeError,
     HostError,
@@ -188,6 +189,4 @@ class Starter:
 
 def _shown(data: bytes) -> str:
     """Bytes of a host for a message: printable, one line, not long."""
-    text = " ".join(data.decode("utf-8", "replace").split())
-    text = "".join(char if char.isprintable() else "?" for char in text)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    return one_line(data.decode("utf-8", "replace"), _SHOWN)

@@ -10,6 +10,7 @@ import re
 import unicodedata
 import warnings
 
+from checkrunner.model.durations import seconds_of
 from checkrunner.model.metadata import RESULT_NAMES
 
 __all__ = [
@@ -24,9 +25,7 @@ __all__ = [
 ]
 
 _MAX_SECONDS = 7 * 24 * 3600
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"
-_DURATION = re.compile(rf"(?P<n>\d+(?:\.\d+)?)\s*(?P<u>{'|'.join(_UNITS)})?")
 _COMPARISON = re.compile(rf"(?P<op>==|!=|<=|>=|<|>|=)?\s*(?P<n>{_NUMBER})")
 _BETWEEN = re.compile(rf"(?P<a>{_NUMBER})\s*\.\.\s*(?P<b>{_NUMBER})")
 _LINES = re.compile(r"(?P<a>[0-9]+)(?:\s*-\s*(?P<b>[0-9]+))?")
@@ -51,10 +50,9 @@ class NotationError(ValueError):
 
 def duration(value: object, raw: str) -> float:
     """Seconds of ``30``, ``30s``, ``2m``, ``1h`` or ``500ms``. `raw` shows YAML's base-60 numbers (``1:30``)."""
-    match = _DURATION.fullmatch(raw.strip())
-    if isinstance(value, bool) or match is None:
+    seconds = None if isinstance(value, bool) else seconds_of(raw)
+    if seconds is None:
         raise NotationError(f"{raw!r} is not a duration", "Write seconds (30) or a number with ms, s, m or h (2m).")
-    seconds = float(match["n"]) * _UNITS[match["u"] or "s"]
     if not 0 < seconds <= _MAX_SECONDS:
         raise NotationError(f"{raw!r} is out of range", "A duration is more than 0 and at most 7 days (168h).")
     return seconds

@@ -1,16 +1,15 @@
 """Text from hosts and files made harmless for a terminal or a log.
 
-Slices arrive clean; names, reasons and messages may hold anything. A station of its own: the text view of output works
-on bytes and lives with the findings.
+Slices arrive clean (`findings.textview`); names, reasons and messages may hold anything.
 """
 
 from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["safe", "safe_json", "text_width"]
+from checkrunner.model.characters import is_hidden
 
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+__all__ = ["safe", "safe_json", "text_width"]
 
 
 def safe(text: str) -> str:
@@ -41,6 +40,4 @@ def _columns(char: str) -> int:
 def _shown(char: str) -> str:
     if char in "\n\r\t":
         return " "
-    if unicodedata.category(char) in _HIDDEN or 0xE0100 <= ord(char) <= 0xE01EF:
-        return f"<U+{ord(char):04X}>"
-    return char
+    return f"<U+{ord(char):04X}>" if is_hidden(char) else char

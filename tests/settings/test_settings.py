@@ -56,6 +56,7 @@ def test_the_home_file_is_read_when_the_current_folder_has_none(tmp_path: Path) 
         ({"forks": "0"}, "expected a number from 1 to 100000"),
         ({"timeout": "soon"}, "expected a time such as 30, 30s, 5m or 1h"),
         ({"timeout": "0"}, "expected a time above 0"),
+        ({"timeout": float("nan")}, "expected a time between 0 and 10 years"),
         ({"host_key_checking": "maybe"}, "expected one of yes, accept-new, no"),
     ],
 )

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import asyncssh
 
+from checkrunner.model.characters import one_line
 from checkrunner.model.errors import (
     AuthenticationError,
     ConnectError,
@@ -81,8 +82,7 @@ def connect_error(error: BaseException, progress: Progress) -> ConnectError:
 
 def _sentence(text: str) -> str:
     """Text of a library or of a host for the inside of a message: one line, not long, no full stop at its end."""
-    text = "".join(char if char.isprintable() else " " for char in " ".join(text.split()))
-    return text[:300].rstrip(".")
+    return one_line(text, 300).rstrip(".")
 
 
 def _host_key(error: BaseException, progress: Progress) -> ConnectError:
