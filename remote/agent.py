@@ -4,7 +4,9 @@ It is executed from memory with its standard input and output as the byte stream
 sessions, copies what commands write into captures, and answers questions about them. `WRAPPER`, the text of wrapper.sh,
 and `DIGEST`, the name of this source, are globals that the loader sets.
 
-Starting is most of what a host pays, so only what is needed at once is imported, and JSON is written by hand.
+Starting is most of what a host pays. So only what is needed at once is imported, JSON is written by hand, and each
+function is compiled when it is called first (checkrunner/link/pieces.py). Hence two rules for this file: no statement
+outside of functions calls a function of this file, and the default of an argument is a constant.
 
     Agent      the event loop: requests in, answers out, timers, the end
     Session    one bash: its pipes, its pseudo-terminal, the command that runs, how it is lost and replaced
@@ -16,7 +18,7 @@ Starting is most of what a host pays, so only what is needed at once is imported
 import _signal as signal  # the `signal` module makes enums of these numbers, which costs more than all the rest
 import errno
 import fcntl
-import os
+import posix as os  # the `os` module takes a millisecond to import, and these functions come from here anyway
 import select
 import sys
 import termios
@@ -429,7 +431,7 @@ class Capture(object):
     def _write_all(self, data):
         if self.hashed <= FAST_DIGEST < self.hashed + len(data):
             self._use_openssl()
-        start = os.lseek(self.fd, 0, os.SEEK_END)
+        start = os.lseek(self.fd, 0, 2)  # SEEK_END
         done = 0
         try:
             while done < len(data):
@@ -1972,7 +1974,11 @@ class Agent(object):
         lines = []
         trace = error.__traceback__
         while trace is not None:
-            lines.append("%s:%d" % (trace.tb_frame.f_code.co_name, trace.tb_lineno))
+            code = trace.tb_frame.f_code
+            # A function that was compiled alone has its place in this file in the name of its file.
+            line = trace.tb_lineno + int(code.co_filename.partition("+")[2] or 0)
+            if code.co_name != "stand_in":
+                lines.append("%s:%d" % (code.co_name, line))
             trace = trace.tb_next
         return "%s: %s (%s)" % (type(error).__name__, error, " ".join(lines[-6:]))
 
@@ -1985,7 +1991,7 @@ class Agent(object):
 
     def open_directory(self):
         """Make our private directory in the first place that works: enough room first, any room second."""
-        environ = os.environb
+        environ = os.environ  # bytes, in this module
         bases = [environ.get(b"XDG_RUNTIME_DIR"), b"/dev/shm", b"/var/tmp", b"/tmp", environ.get(b"HOME")]
         self.bases = [base for base in bases if base and base.startswith(b"/")]
         for wanted in (16 << 20, 0):
@@ -2003,7 +2009,7 @@ class Agent(object):
         self.notes.append(kept % (MEMORY_CAP >> 10))
 
     def try_directory(self, base):
-        path = os.path.join(base, b"checkrunner-" + self.token)
+        path = base + b"/checkrunner-" + self.token
         os.mkdir(path, 0o700)
         try:
             lock = os.open(path + b"/lock", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
@@ -2025,10 +2031,10 @@ class Agent(object):
         self.store = Store(path, 1 << 62)
 
     def find_bash(self):
-        places = [b"/bin", b"/usr/bin", b"/usr/local/bin"] + os.environb.get(b"PATH", b"").split(b":")
+        places = [b"/bin", b"/usr/bin", b"/usr/local/bin"] + os.environ.get(b"PATH", b"").split(b":")
         for place in places:
             path = place + b"/bash"
-            if place.startswith(b"/") and os.access(path, os.X_OK) and os.path.isfile(path):
+            if place.startswith(b"/") and os.access(path, os.X_OK) and not os.access(path + b"/.", os.F_OK):
                 self.bash = path
                 return
         raise Broken("no_bash", "no bash in %s" % text(b", ".join(places)))
@@ -2042,7 +2048,7 @@ class Agent(object):
             except OSError:
                 continue
             for name in names:
-                path = os.path.join(base, name)
+                path = base + b"/" + name
                 if path != self.directory:
                     self.remove_if_stale(path, name[len(b"checkrunner-") :])
 
@@ -2071,7 +2077,7 @@ class Agent(object):
 
     def environment(self, name, marker, restored):
         """The environment of a shell. A restored one gets its variables from its predecessor instead."""
-        base = {} if restored else dict(os.environb)
+        base = {} if restored else dict(os.environ)
         for key in list(base):
             if key in (b"BASH_ENV", b"ENV", b"PROMPT_COMMAND", b"SHELLOPTS", b"BASHOPTS", b"BASH_XTRACEFD") or (
                 key in (b"BASH_FUNC_builtin%%", b"BASH_FUNC_builtin()")
@@ -2289,8 +2295,7 @@ class Agent(object):
             self.greet()
 
     def greet(self):
-        environ = os.environ
-        user = environ.get("USER") or environ.get("LOGNAME")
+        user = text(os.environ.get(b"USER") or os.environ.get(b"LOGNAME") or b"")
         if not user:
             import pwd
 

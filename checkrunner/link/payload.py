@@ -15,47 +15,74 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from checkrunner.link.pieces import cut_source
 from checkrunner.link.wire import STARTING
 
-__all__ = ["CANDIDATES", "Payload", "escape_word", "load_payload", "main", "pack_payload"]
+__all__ = ["CANDIDATES", "START", "VARIABLE", "Payload", "escape_word", "load_payload", "main", "pack_payload"]
 
 CANDIDATES = ("python3", "/usr/libexec/platform-python", "/usr/bin/python3", "/usr/local/bin/python3")
 """Where Python is looked for, in this order. The second is what Red Hat's own tools run on."""
 
-_VARIABLE = "CHECKRUNNER_AGENT"
+VARIABLE = "CHECKRUNNER_AGENT"
+"""The environment variable that the packed agent comes in. Not an argument: `ps` on the host stays readable."""
 
-# The text given to `python -c`. The packed agent comes in an environment variable, not as an argument: `ps` on the host
-# stays readable.
-_START = (
-    "import os,zlib,binascii;"
-    f'parts=zlib.decompress(binascii.a2b_base64(os.environ["{_VARIABLE}"])).split(b"\\0");exec(parts[0])'
+# `posix` is the module below `os`, which takes a millisecond to import.
+START = (
+    "import posix,zlib,binascii;"
+    f'parts=zlib.decompress(binascii.a2b_base64(posix.environ[b"{VARIABLE}"])).split(b"\\0");exec(parts[0])'
 )
+"""The text given to `python -c`."""
 
 # Runs on any Python 3: an old one must get as far as handing on to the next, before the agent's source is compiled.
-# `parts` is [this text, the agent, the wrapper].
+# `parts` is [this text, the agent without its functions, the wrapper, a function, ...]. Each function is represented
+# by a stand-in, which when it is called first compiles the function, becomes it, and does the call. So whoever has got
+# hold of the stand-in, be it bound or wrapped, has the function.
 _STAGE = """\
-import os, sys
+import posix, sys
 if sys.version_info < (3, 6):
+    import os
     rest = sys.argv[1:]
     for at, path in enumerate(rest):
         if os.access(path, os.X_OK) and os.path.realpath(path) != os.path.realpath(sys.executable):
-            os.execv(path, [path, "-IS", "-c", @START@] + rest[at + 1:])
+            os.execve(path, [path, "-IS", "-c", @START@] + rest[at + 1:], posix.environ)
     found = "%s is Python %d.%d, 3.6 is needed" % ((sys.executable,) + tuple(sys.version_info[:2]))
     os.write(1, ("checkrunner-no-interpreter: " + found + "\\n").encode())
     os._exit(127)
-os.environ.pop("@VARIABLE@", None)
-code = compile(parts[1], "checkrunner-agent", "exec")
-exec(code, {"__name__": "__main__", "__builtins__": __builtins__, "WRAPPER": parts[2], "DIGEST": "@DIGEST@"})
+posix.environ.pop(b"@VARIABLE@", None)
+agent = {"__name__": "__main__", "__builtins__": __builtins__, "WRAPPER": parts[2], "DIGEST": "@DIGEST@"}
+def stand_in(*args, _piece=None, **named):
+    function, name, line, text = _piece
+    scope = {}
+    exec(compile(text, "agent+" + line, "exec"), globals(), scope)
+    real = scope[name]
+    function.__code__ = real.__code__
+    function.__defaults__, function.__kwdefaults__ = real.__defaults__, real.__kwdefaults__
+    return function(*args, **named)
+methods = []
+for piece in parts[3:]:
+    words, text = piece.split(b"\\n", 1)
+    owner, name, decorator, line = words.decode().split()
+    function = type(stand_in)(stand_in.__code__, agent, name)
+    function.__kwdefaults__ = {"_piece": (function, name, line, text)}
+    if owner == "-":
+        agent[name] = function
+    else:
+        methods.append((owner, name, function if decorator == "-" else getattr(__builtins__, decorator)(function)))
+exec(compile(parts[1], "agent", "exec"), agent)
+for owner, name, method in methods:
+    setattr(agent[owner], name, method)
+if methods:
+    agent["main"]()
 """
 
 # The same start with the packed agent on standard input. It reads the length byte by byte and then exactly so much:
 # what follows belongs to the agent.
 _STDIN_STAGE = """\
-import os, zlib, binascii
+import posix, zlib, binascii
 def take(size):
-    data = os.read(0, size)
+    data = posix.read(0, size)
     if not data:
-        os._exit(0)
+        posix._exit(0)
     return data
 size = b""
 while size[-1:] != b"\\n" or not size.strip():
@@ -64,7 +91,7 @@ size = int(size)
 packed = b""
 while len(packed) < size:
     packed += take(size - len(packed))
-os.environ["@VARIABLE@"] = binascii.b2a_base64(packed).decode()
+posix.environ[b"@VARIABLE@"] = binascii.b2a_base64(packed)
 parts = zlib.decompress(packed).split(b"\\0")
 exec(parts[0])
 """
@@ -76,10 +103,11 @@ class Payload:
 
     `exec_line` starts it from the login shell's command line alone. Where a login shell refuses a line of that length,
     `stdin_line` does, followed by `stdin_head` as the first bytes of the channel. Both print a line `wire.STARTING`
-    first. `digest` is what the agent's hello repeats.
+    first. `digest` is what the agent's hello repeats. `packed` is the value of `VARIABLE` for `START`.
     """
 
     digest: str
+    packed: str
     exec_line: str
     stdin_line: str
     stdin_head: bytes
@@ -100,16 +128,18 @@ def escape_word(text: str) -> str:
 def pack_payload(agent: bytes, wrapper: bytes) -> Payload:
     """The payload for this agent and wrapper; a pure function of them."""
     digest = hashlib.sha256(agent + b"\0" + wrapper).hexdigest()[:32]
-    stage = _STAGE.replace("@START@", repr(_START)).replace("@VARIABLE@", _VARIABLE).replace("@DIGEST@", digest)
-    packed = zlib.compress(b"\0".join([stage.encode("ascii"), agent, wrapper]), 9)
-    stdin_stage = base64.b64encode(_STDIN_STAGE.replace("@VARIABLE@", _VARIABLE).encode("ascii")).decode("ascii")
+    stage = _STAGE.replace("@START@", repr(START)).replace("@VARIABLE@", VARIABLE).replace("@DIGEST@", digest)
+    rest, pieces = cut_source(agent)
+    data = zlib.compress(b"\0".join([stage.encode("ascii"), rest, wrapper, *[piece.packed() for piece in pieces]]), 9)
+    stdin_stage = base64.b64encode(_STDIN_STAGE.replace("@VARIABLE@", VARIABLE).encode("ascii")).decode("ascii")
     load_stdin = f'import binascii;exec(binascii.a2b_base64("{stdin_stage}"))'
-    export = f"{_VARIABLE}={base64.b64encode(packed).decode('ascii')};export {_VARIABLE};"
+    packed = base64.b64encode(data).decode("ascii")
     return Payload(
         digest=digest,
-        exec_line=_exec_line(export, _START),
+        packed=packed,
+        exec_line=_exec_line(f"{VARIABLE}={packed};export {VARIABLE};", START),
         stdin_line=_exec_line("", load_stdin),
-        stdin_head=b"%d\n" % len(packed) + packed,
+        stdin_head=b"%d\n" % len(data) + data,
     )
 
 

@@ -14,14 +14,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-REMOTE = Path(__file__).resolve().parents[2] / "remote"
+from checkrunner.link.payload import START, VARIABLE, load_payload
 
-LOADER = """\
-import sys
-agent, wrapper = sys.argv[1:3]
-scope = {"__name__": "__main__", "WRAPPER": open(wrapper, "rb").read(), "DIGEST": "digest-of-the-source"}
-exec(compile(open(agent, "rb").read(), "agent", "exec"), scope)
-"""
+REMOTE = Path(__file__).resolve().parents[2] / "remote"
 
 Answer = dict[str, Any]
 
@@ -39,10 +34,10 @@ class AgentProcess:
         self, *, python: str = sys.executable, hello: str | None = "v=1 nonce=n0", env: Mapping[str, str] | None = None
     ) -> None:
         self.process = subprocess.Popen(
-            [python, "-IS", "-c", LOADER, str(REMOTE / "agent.py"), str(REMOTE / "wrapper.sh")],
+            [python, "-IS", "-c", START],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=dict(env) if env is not None else None,
+            env={**(os.environ if env is None else env), VARIABLE: load_payload().packed},
             bufsize=0,
         )
         assert self.process.stdin is not None

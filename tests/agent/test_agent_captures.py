@@ -360,11 +360,9 @@ def test_captures_in_memory(start_agent: Start) -> None:
     here = Path.home() / f".checkrunner-test-{os.getpid()}"
     here.mkdir()
     try:
-        for name in ("agent.py", "wrapper.sh"):
-            (here / name).write_bytes((REMOTE / name).read_bytes())
         (here / "inside").write_text(
             "for d in /dev/shm /var/tmp /tmp; do mount -t tmpfs -o ro none $d || exit 9; done\n"
-            f'unset XDG_RUNTIME_DIR; export HOME=/proc; exec {sys.executable} -IS -c "$3" {here}/agent.py {here}/wrapper.sh\n'
+            f'unset XDG_RUNTIME_DIR; export HOME=/proc; exec {sys.executable} "$@"\n'
         )
         (here / "python").write_text(f'#!/bin/sh\nexec unshare -m bash {here}/inside "$@"\n')
         (here / "python").chmod(0o755)

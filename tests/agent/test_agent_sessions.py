@@ -11,6 +11,8 @@ from collections.abc import Callable
 import pytest
 from agent_process import AgentProcess
 
+from checkrunner.link.payload import load_payload
+
 Start = Callable[..., AgentProcess]
 
 
@@ -19,7 +21,7 @@ def test_hello(any_agent: AgentProcess) -> None:
     assert hello["t"] == "hello"
     assert hello["nonce"] == "n0"
     assert hello["v"] == 1
-    assert hello["agent"] == "digest-of-the-source"
+    assert hello["agent"] == load_payload().digest
     assert hello["python"].startswith("3.")
     assert hello["bash"][0].isdigit()
     assert hello["uid"] == os.getuid()

@@ -1,0 +1,96 @@
+"""The agent's source cut into functions, so that a host compiles only those that are called.
+
+Compiling is what starting costs a host most: all of the agent takes three times as long as the interpreter itself, and
+compiling one function at a time takes less than compiling the same functions in one go. So the source is cut here, once
+for all hosts, and on the host every function is a stand-in that compiles itself when it is called first (`_STAGE` in
+payload.py). `remote/agent.py` remains one ordinary file, which also runs uncut.
+
+The cut goes by lines, which is quick and needs the source laid out as a formatter does it. What it does not know
+(another decorator, a function under an `if`) stays where it is. It changes one thing that a reader of the source must
+know: the default of an argument is computed at the function's first call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+__all__ = ["Piece", "cut_source"]
+
+_MAIN = b'\nif __name__ == "__main__":\n'
+_FUNCTION = re.compile(rb"(    )?def (\w+)\(")
+_CLASS = re.compile(rb"class (\w+)\b")
+_DECORATOR = re.compile(rb"    @(staticmethod|classmethod|property)$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """One function: a method of the class `owner`, or of the module where that is empty. `line` is its first one."""
+
+    owner: bytes
+    name: bytes
+    decorator: bytes
+    line: int
+    text: bytes
+
+    def packed(self) -> bytes:
+        """The piece as the stage reads it: a line of words, then the text. The number in it makes a line of this text
+        one of the source."""
+        words = [self.owner or b"-", self.name, self.decorator or b"-"]
+        if self.owner:  # a method is indented, and needs something that it is indented under
+            return b" ".join([*words, b"%d" % (self.line - 2)]) + b"\nif 1:\n" + self.text
+        return b" ".join([*words, b"%d" % (self.line - 1)]) + b"\n" + self.text
+
+
+def cut_source(source: bytes) -> tuple[bytes, list[Piece]]:
+    """What is left of the source without its functions, and these.
+
+    What is left has the same number of lines, and ends before `if __name__ == "__main__"`. A source that does not
+    end with a call of `main()` there comes back whole: its own statements may call functions at any time.
+    """
+    body, main, tail = source.partition(_MAIN)
+    if not main or tail != b"    main()\n":
+        return source, []
+    lines = body.split(b"\n")
+    pieces = list(_cut(lines))
+    return b"\n".join(lines), pieces
+
+
+def _cut(lines: list[bytes]) -> Iterator[Piece]:
+    """Yield the functions, and take them out of the lines."""
+    owner, emptied = b"", False
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if line[:1].strip(b" #)"):  # a statement of the module
+            found = _CLASS.match(line)
+            owner, emptied = (found[1], False) if found else (b"", False)
+        function = _FUNCTION.match(line)
+        if function is None or (function[1] is not None) is not bool(owner):
+            at += 1
+            continue
+        end = _end(lines, at, len(function[1] or b""))
+        above = lines[at - 1] if at else b""
+        decorator = _DECORATOR.match(above) if owner else None
+        if decorator is not None or not above.lstrip().startswith(b"@"):
+            yield Piece(
+                owner=owner,
+                name=function[2],
+                decorator=decorator[1] if decorator else b"",
+                line=at + 1,
+                text=b"\n".join(lines[at:end]).rstrip(b"\n") + b"\n",
+            )
+            lines[at - bool(decorator) : end] = [b""] * (end - at + bool(decorator))
+            if owner and not emptied:
+                lines[at], emptied = b"    pass", True
+        at = end
+
+
+def _end(lines: list[bytes], start: int, indent: int) -> int:
+    """The line after the function that starts there."""
+    for at in range(start + 1, len(lines)):
+        rest = lines[at][: indent + 1].strip(b" ")
+        if rest and rest != b")":
+            return at
+    return len(lines)
