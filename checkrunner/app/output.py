@@ -14,7 +14,7 @@ from checkrunner.model.report import Report
 from checkrunner.model.seams import Renderer
 from checkrunner.render import renderer
 
-__all__ = ["ReportOutput", "prepare_output", "write_report"]
+__all__ = ["ReportOutput", "prepare_output", "write_file", "write_screen"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +41,17 @@ def prepare_output(format_name: str, file: str | None) -> ReportOutput:
     return ReportOutput(format_name=format_name, file=path)
 
 
-def write_report(output: ReportOutput, report: Report, stdout: TextIO, *, color: bool | None) -> None:
-    """Write the file first, so that the report is safe whatever becomes of the screen."""
+def write_file(output: ReportOutput, report: Report) -> None:
+    """Write the file, if one is wanted. Do it before the screen, so that the report is safe whatever becomes of that.
+
+    Raises OSError: a disk can run full during a run.
+    """
     if output.file is not None:
         _write_file(output.file, renderer("json"), report)
+
+
+def write_screen(output: ReportOutput, report: Report, stdout: TextIO, *, color: bool | None) -> None:
+    """Write the report in the wanted format. Raises OSError, BrokenPipeError where the reader is gone."""
     renderer(output.format_name, color=color).render(report, stdout)
     stdout.flush()
 

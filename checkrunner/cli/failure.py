@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ import typer
 
 from checkrunner.model.errors import CheckrunnerError
 
-__all__ = ["fail", "json_wanted"]
+__all__ = ["fail", "forget_stdout", "json_wanted"]
 
 
 def json_wanted(arguments: Sequence[str]) -> bool:
@@ -49,3 +50,8 @@ def fail(error: BaseException, code: int, arguments: Sequence[str]) -> int:
 
         renderer("json").render(failure_report(message, code), sys.stdout)
     return code
+
+
+def forget_stdout() -> None:
+    """The reader of stdout went away (`| head`), or its disk is full: nothing more can be said there."""
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - replaces stdout until the process ends

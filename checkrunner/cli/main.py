@@ -6,15 +6,13 @@ one JSON document even then.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
 
 import typer
 
 from checkrunner import __version__
 from checkrunner.cli.checks import checks
-from checkrunner.cli.failure import fail
+from checkrunner.cli.failure import fail, forget_stdout
 from checkrunner.cli.hosts import hosts
 from checkrunner.cli.lint import lint
 from checkrunner.cli.run import EXAMPLES, run
@@ -80,8 +78,8 @@ def run_command_line(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort) as error:
         return fail(error, _EXIT_INTERRUPTED, arguments)
     except BrokenPipeError:
-        # The reader of stdout went away (`| head`): nothing more can be said there, and nothing is wrong.
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - replaces stdout until the process ends
+        # A listing whose reader has read enough; a run sees to its report by itself.
+        forget_stdout()
         return 0
     except Exception as error:  # noqa: BLE001 - the last line of defence: a bug becomes exit code 70 and a traceback
         return fail(error, _EXIT_BUG, arguments)

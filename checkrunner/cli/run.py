@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from checkrunner.cli.failure import forget_stdout
 from checkrunner.cli.options import AllowEmpty, ExtraVars, Inventory, Limit, PlaybookName, SkipTags, Tags, split_words
+from checkrunner.model.errors import UsageError
+
+if TYPE_CHECKING:  # only for their names: importing them is put off until a run is wanted
+    from checkrunner.app.output import ReportOutput
+    from checkrunner.model.report import Report
 
 __all__ = ["EXAMPLES", "run"]
 
@@ -128,7 +134,7 @@ def run(
     Output stays on the hosts: the report holds verdicts, metadata and the few lines that matter. Progress goes to
     stderr, the report to stdout.
     """
-    from checkrunner.app.output import prepare_output, write_report
+    from checkrunner.app.output import prepare_output
     from checkrunner.app.prepare import Request, prepare
     from checkrunner.app.run import run_prepared
     from checkrunner.cli.password import ask_password
@@ -150,7 +156,7 @@ def run(
         "color": color,
     }
     settings = resolve_settings(flags)
-    write = prepare_output(format_name, output)
+    destination = prepare_output(format_name, output)
     password = ask_password() if ask_pass else None
     request = Request(
         playbook=playbook,
@@ -164,5 +170,30 @@ def run(
     prepared = prepare(request)
     with choose_progress(settings, quiet=quiet, verbose=verbose) as observer:
         report = run_prepared(prepared, observer, password=password)
-    write_report(write, report, sys.stdout, color=settings.color)
-    return report.run.exit_code
+    return _deliver(destination, report, color=settings.color)
+
+
+def _deliver(destination: ReportOutput, report: Report, *, color: bool | None) -> int:
+    """Write the report. The exit code is the run's, unless it could not be written where it was wanted."""
+    from checkrunner.app.output import write_file, write_screen
+
+    code = report.run.exit_code
+    try:
+        write_file(destination, report)
+    except OSError as error:
+        code = _not_written(str(destination.file), error)
+    try:
+        write_screen(destination, report, sys.stdout, color=color)
+    except BrokenPipeError:
+        forget_stdout()
+    except OSError as error:
+        forget_stdout()
+        code = _not_written("stdout", error)
+    return code
+
+
+def _not_written(where: str, error: OSError) -> int:
+    from checkrunner.render.problems import print_problem
+
+    print_problem("error", f"the report could not be written to {where}: {error.strerror or error}", sys.stderr)
+    return UsageError.exit_code

@@ -255,3 +255,28 @@ def test_a_closed_pipe_is_no_error(cli: Cli) -> None:
 
     assert done.stdout == "{\n"
     assert done.stderr == ""
+
+
+FAILING = "- hosts: all\n  checks: [{id: a, run: 'false'}]\n"
+
+
+@pytest.mark.parametrize(
+    ("where", "code", "needle"),
+    [
+        ("| true", 2, ""),
+        (">/dev/full", 64, "error: the report could not be written to stdout: No space left on device"),
+        ("-o /dev/full", 64, "error: the report could not be written to /dev/full: No space left on device"),
+    ],
+)
+def test_a_run_whose_report_finds_no_reader_is_no_success(cli: Cli, where: str, code: int, needle: str) -> None:
+    (cli.folder / "local.yml").write_text(FAILING)
+    command = f"{sys.executable} -m checkrunner run local.yml -q --format json {where}; exit ${{PIPESTATUS[0]}}"
+    env = {"PATH": os.environ["PATH"], "HOME": str(cli.folder), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=cli.folder, env=env, capture_output=True, text=True, timeout=50, check=False
+    )
+
+    assert done.returncode == code, done.stderr
+    assert done.stderr.strip() == needle
+    if where.startswith("-o"):
+        assert json.loads(done.stdout)["run"]["exit_code"] == 2
