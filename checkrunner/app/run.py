@@ -82,13 +82,16 @@ async def _run(
 
 @contextlib.contextmanager
 def _interrupts(stop: Stop) -> Iterator[None]:
-    """The first signal ends the run in order; the second one ends it at once."""
+    """The first signal ends the run in order (also one that is ending by its deadline); the second ends it at once."""
     loop = asyncio.get_running_loop()
+    seen = False
 
     def interrupt(number: signal.Signals) -> None:
-        if stop.reason == "interrupted":
+        nonlocal seen
+        if seen:
             loop.remove_signal_handler(number)
             signal.raise_signal(number)
+        seen = True
         stop.set("interrupted")
 
     for number in _SIGNALS:
