@@ -20,15 +20,20 @@ from checkrunner.findings.redact import PatternRedactor
 from checkrunner.judge.judge import Judge
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import Report, RunInfo
-from checkrunner.model.seams import Observer
+from checkrunner.model.seams import Observer, Redactor
 from checkrunner.model.sources import Secret
 from checkrunner.render.json import json_text
 from checkrunner.run.engine import Engine
 from checkrunner.run.stop import Stop
 
-__all__ = ["run_prepared"]
+__all__ = ["make_redactor", "run_prepared"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def make_redactor(prepared: Prepared, password: Secret | None = None) -> Redactor:
+    """What masks all text of this run before anybody sees it: report, warnings, progress."""
+    return PatternRedactor(_secrets(prepared, password))
 
 
 def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | None = None) -> Report:
@@ -40,7 +45,7 @@ def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | N
     started_at = datetime.now(UTC)
     began = monotonic()
     plan = prepared.plan
-    redactor = PatternRedactor(_secrets(prepared, password))
+    redactor = make_redactor(prepared, password)
     judge = Judge(plan.templates)
     scripts = [HostScript(host, judge=judge, templates=plan.templates, redactor=redactor) for host in plan.hosts]
     links = Links(prepared.request.settings, password)

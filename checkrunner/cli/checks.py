@@ -15,7 +15,8 @@ def checks(playbook: PlaybookName, tags: Tags = None, skip_tags: SkipTags = None
     Example: checkrunner checks linux-health -t disk
     """
     from checkrunner.app.listing import list_checks
+    from checkrunner.render.safe import safe
 
     for line in list_checks(playbook, split_words(tags), split_words(skip_tags)):
-        typer.echo(line)
+        typer.echo(safe(line))
     return 0

@@ -28,10 +28,11 @@ def hosts(
     Example: checkrunner hosts 'web:!web03' -i inventory.yml
     """
     from checkrunner.app.listing import explain_host, list_hosts
+    from checkrunner.render.safe import safe
     from checkrunner.settings import resolve_settings
 
     sources = resolve_settings({"inventory": inventory}).inventory
     lines = explain_host(sources, explain) if explain else list_hosts(sources, pattern, limit, allow_empty=allow_empty)
     for line in lines:
-        typer.echo(line)
+        typer.echo(safe(line))
     return 0

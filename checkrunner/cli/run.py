@@ -136,7 +136,7 @@ def run(
     """
     from checkrunner.app.output import prepare_output
     from checkrunner.app.prepare import Request, prepare
-    from checkrunner.app.run import run_prepared
+    from checkrunner.app.run import make_redactor, run_prepared
     from checkrunner.cli.password import ask_password
     from checkrunner.cli.progress import choose_progress
     from checkrunner.settings import resolve_settings
@@ -168,7 +168,8 @@ def run(
         allow_empty=allow_empty,
     )
     prepared = prepare(request)
-    with choose_progress(settings, quiet=quiet, verbose=verbose) as observer:
+    mask = make_redactor(prepared, password).redact
+    with choose_progress(settings, quiet=quiet, verbose=verbose, mask=mask) as observer:
         report = run_prepared(prepared, observer, password=password)
     return _deliver(destination, report, color=settings.color)
 

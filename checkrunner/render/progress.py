@@ -36,11 +36,16 @@ def live_progress(
 
 
 def line_progress(
-    stream: TextIO, *, clock: Clock = time.monotonic, every_s: float = 10.0, each_check: bool = False
+    stream: TextIO,
+    *,
+    clock: Clock = time.monotonic,
+    every_s: float = 10.0,
+    each_check: bool = False,
+    mask: Callable[[str], str] = str,
 ) -> LineProgress:
     """Lines: for logs and pipes. `every_s` is the longest silence, as long as `tick` or events come; `each_check` adds
-    a line per check."""
-    return LineProgress(stream, clock=clock, every_s=every_s, each_check=each_check)
+    a line per check; `mask` takes secrets out of what hosts said."""
+    return LineProgress(stream, clock=clock, every_s=every_s, each_check=each_check, mask=mask)
 
 
 class SilentProgress:
@@ -86,7 +91,10 @@ class LineProgress(SilentProgress):
     """A line at the start, one for each host that ended (only for those in trouble when there are many), and a
     heartbeat that names what has been running for longest."""
 
-    def __init__(self, stream: TextIO, *, clock: Clock, every_s: float, each_check: bool) -> None:
+    def __init__(
+        self, stream: TextIO, *, clock: Clock, every_s: float, each_check: bool, mask: Callable[[str], str]
+    ) -> None:
+        self._mask = mask
         self._write = _writer(stream)
         self._clock = clock
         self._every_s = every_s
@@ -146,7 +154,7 @@ class LineProgress(SilentProgress):
     def _trouble(self, outcome: HostOutcome) -> None:
         self._trouble_lines += 1
         if self._trouble_lines <= _MOST_TROUBLE_LINES:
-            reason = f": {outcome.error.message}" if outcome.error else ""
+            reason = f": {self._mask(outcome.error.message)}" if outcome.error else ""
             self._say(f"{outcome.host.name}: {str(outcome.state).replace('_', ' ')}{reason}")
         elif self._trouble_lines == _MOST_TROUBLE_LINES + 1:
             self._say("more hosts are in trouble: from here on they are only counted")

@@ -216,6 +216,21 @@ def test_json_is_one_document_on_every_failure(cli: Cli, args: list[str], code: 
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "args", [("hosts", "-i", "odd.yml"), ("hosts", "-i", "odd.yml", "--explain", "a"), ("checks", "odd-play.yml")]
+)
+def test_listings_send_no_escapes_to_a_terminal(cli: Cli, args: tuple[str, ...]) -> None:
+    (cli.folder / "odd.yml").write_text(
+        'all: {hosts: {a: {x: "\\e[2J\u202e"}}, children: {"g\\e[2J": {hosts: {a: }}}}\n'
+    )
+    (cli.folder / "odd-play.yml").write_text('- hosts: all\n  checks: [{id: a, name: "b\\e[2J\u202e", run: "true"}]\n')
+
+    done = cli(*args)
+
+    assert done.returncode in (0, 64), done.stderr
+    assert all(char.isprintable() or char == "\n" for char in done.stdout + done.stderr)
+
+
 def test_an_unknown_format_is_said_with_the_known_ones(cli: Cli) -> None:
     done = cli("run", "play.yml", "--format", "jsn")
 

@@ -48,6 +48,16 @@ def ended(name: str, *checks: CheckOutcome, state: HostState = HostState.REACHED
     return HostOutcome(host=Host(name=name, address=name), state=state, checks=checks, error=error)
 
 
+def test_what_a_host_said_is_masked_in_lines_too() -> None:
+    out = io.StringIO()
+    progress = line_progress(out, mask=lambda text: text.replace("hunter2", "***"))
+    progress.run_started(1, 0)
+
+    progress.host_finished(ended("a", state=HostState.NO_SHELL, message="it printed: pass=hunter2"))
+
+    assert "a: no shell: it printed: pass=***\n" in out.getvalue()
+
+
 def test_of_commands_sent_together_only_the_first_of_a_session_runs() -> None:
     watch = Watch()
     one, two, other = planned("one"), planned("two"), planned("other", "side")
