@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 from pathlib import Path
 from typing import Protocol
@@ -114,6 +115,44 @@ def test_a_new_key_is_taken_once_and_remembered(make_sshd: MakeSshd, tmp_path: P
     assert listed.returncode == 0, "ssh reads it as well"
     sshd.change_host_key()
     assert "is another one" in refusal(options, sshd.host()).message
+
+
+def test_a_new_key_is_taken_by_all_names_of_one_address_at_once(make_sshd: MakeSshd, tmp_path: Path) -> None:
+    sshd = make_sshd()
+    files = (str(tmp_path / "known"),)
+    options = sshd.options(known_hosts=files, host_key_checking="accept-new")
+
+    async def main() -> None:
+        transport = SshTransport(options)
+        hosts = [sshd.host(1, name=f"alias{number}") for number in range(8)]
+        await asyncio.gather(*(transport.open(host, ECHO, timeout_s=10) for host in hosts))
+        await transport.aclose()
+
+    run_async(main())
+    assert Path(files[0]).read_text() == f"[{sshd.address()}]:{sshd.port} {sshd.host_key_line()}\n"
+
+
+def test_a_host_known_by_a_key_of_a_kind_that_it_no_longer_has(sshd: SshdFixture, tmp_path: Path) -> None:
+    make_key(tmp_path / "old", kind="rsa")
+    old = " ".join((tmp_path / "old.pub").read_text().split()[:2])
+    files = known(tmp_path, f"[{sshd.address()}]:{sshd.port} {old}\n")
+    error = refusal(sshd.options(known_hosts=files, host_key_checking="accept-new"), sshd.host())
+    assert f"is another one than in {files[0]}:1" in error.message
+
+
+def test_an_authority_for_all_says_nothing_of_a_host_without_certificate(sshd: SshdFixture, tmp_path: Path) -> None:
+    make_key(tmp_path / "authority")
+    authority = " ".join((tmp_path / "authority.pub").read_text().split()[:2])
+    name = f"[{sshd.address(2)}]:{sshd.port}"
+    lines = f"@cert-authority * {authority}\n{name} {authority}\n"
+    options = sshd.options(known_hosts=known(tmp_path, lines))
+    assert "is not known" in refusal(options, sshd.host()).message
+    assert "is another one" in refusal(options, sshd.host(2)).message
+    revoked = sshd.options(known_hosts=known(tmp_path, f"{lines}@revoked * {sshd.host_key_line()}\n"))
+    assert "revoked" in refusal(revoked, sshd.host()).message
+    assert log_in(sshd.options(known_hosts=known(tmp_path, lines), host_key_checking="accept-new"), sshd.host()) == [
+        None
+    ]
 
 
 def test_no_checking_at_all(make_sshd: MakeSshd) -> None:

@@ -78,6 +78,9 @@ class HostKeyPolicy:
             if entry.marker == "revoked" and entry.key() == key:
                 return self._refusal(key, f"is revoked in {entry}", "Do not connect until you know why")
         known = [entry for entry in entries if entry.marker == ""]
+        if any(entry.key() == key for entry in known):
+            # Another host behind the same name has just been here: the key is known since this connection began.
+            return None
         if known:
             return self._changed(key, known)
         if self.policy == "accept-new":
@@ -241,17 +244,22 @@ def _algorithms(settings: HostSettings, policy: HostKeyPolicy | None) -> dict[st
         out["encryption_algs"] = "^aes128-gcm@openssh.com,aes256-gcm@openssh.com"
     if config.get("Compression") is None:
         out["compression_algs"] = ["none"]
-    keys, authorities, _ = policy.trusted() if policy is not None else ([], [], [])
-    if not keys and not authorities and config.get("HostKeyAlgorithms") is None:
-        # Of an unknown host its plain key is wanted: a certificate of an unknown authority says nothing.
-        out["server_host_key_algs"] = _plain_key_algorithms()
+    if config.get("HostKeyAlgorithms") is None:
+        out["server_host_key_algs"] = _host_key_algorithms(policy)
     return out
 
 
-def _plain_key_algorithms() -> list[str]:
-    from asyncssh.public_key import get_default_public_key_algs
+def _host_key_algorithms(policy: HostKeyPolicy | None) -> list[str]:
+    """All that can be judged, what is known first: a server that has other keys only must be refused by its key.
 
-    return [name.decode("ascii") for name in get_default_public_key_algs()]
+    Certificates are wanted only of a host whose authority is known: one of an unknown authority says nothing.
+    """
+    from asyncssh.public_key import get_default_certificate_algs, get_default_public_key_algs
+
+    keys, authorities, _ = policy.trusted() if policy is not None else ([], [], [])
+    known = [name for key in keys for name in key.sig_algorithms]
+    names = [*(get_default_certificate_algs() if authorities else ()), *known, *get_default_public_key_algs()]
+    return list(dict.fromkeys(name.decode("ascii") for name in names))
 
 
 def _connection_options(attempt: Attempt) -> asyncssh.SSHClientConnectionOptions:
