@@ -12,8 +12,8 @@ EXIT_CODES = {
     1: "at least one warning, nothing worse, and every check was looked at",
     2: "at least one critical finding, whatever else there is",
     3: "some checks or hosts could not be looked at, and what was seen is not critical",
-    4: "no host matched",
-    64: "usage: arguments, files, settings or templates are wrong; nothing was connected",
+    4: "no host matched (0 with `--allow-empty`)",
+    64: "usage: arguments, files, settings or templates are wrong and nothing was connected, or `-o` cannot be written",
     70: "a bug in checkrunner",
     130: "interrupted; the report so far is still written",
 }
