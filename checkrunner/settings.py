@@ -74,7 +74,6 @@ class Settings:
             forks=int(self._number("forks")),
             deadline_s=deadline or None,
             timeout_s=self._number("timeout"),
-            connect_timeout_s=self._number("connect_timeout"),
             capture_bytes=int(self._number("capture_bytes")),
         )
 

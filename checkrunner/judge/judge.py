@@ -31,7 +31,6 @@ _UNMET = {
     Severity.INFO: VerdictState.OK,
 }
 _WORST = (VerdictState.CRIT, VerdictState.WARN, VerdictState.UNKNOWN, VerdictState.OK)
-_RC_DEFAULT = Expectation(subject="rc", op="number", value=0)
 
 
 class TemplateEngine(Protocol):

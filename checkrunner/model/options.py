@@ -55,5 +55,4 @@ class RunOptions:
     forks: int = 100
     deadline_s: float | None = None
     timeout_s: float = 60.0
-    connect_timeout_s: float = 10.0
     capture_bytes: int = 64 << 20

@@ -126,7 +126,6 @@ class Omission:
     count: int
     why: str
     where: str = ""
-    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

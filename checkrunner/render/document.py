@@ -134,7 +134,7 @@ def _omission(omission: Omission) -> dict[str, Any]:
         "what": safe_json(omission.what),
         "count": omission.count,
         "why": safe_json(omission.why),
-        **_filled(where=omission.where, tokens=omission.tokens),
+        **_filled(where=omission.where),
     }
 
 

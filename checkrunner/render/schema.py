@@ -199,9 +199,8 @@ def _omission() -> Schema:
             "count": _count("How many."),
             "why": _text("Which limit, or what failed."),
             "where": _text("The finding, check or host it belongs to."),
-            "tokens": _count("Its size in tokens, where known."),
         },
-        optional=("where", "tokens"),
+        optional=("where",),
     )
 
 

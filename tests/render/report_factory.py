@@ -101,7 +101,7 @@ incompletes = st.builds(
     reason=texts,
     hint=texts,
 )
-omissions = st.builds(Omission, what=texts, count=counts, why=texts, where=texts, tokens=counts)
+omissions = st.builds(Omission, what=texts, count=counts, why=texts, where=texts)
 reports = st.builds(
     Report,
     run=infos,

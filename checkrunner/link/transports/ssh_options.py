@@ -77,8 +77,7 @@ _QUIET_IN_FILES = {
     "sendenv",
     "visualhostkey",
 }
-# `ssh` flags without and with an argument.
-_FLAGS = "46AaCfGgKkMNnqsTtVvXxYy"
+# `ssh` flags with an argument.
 _FLAGS_WITH_VALUE = "BbcDEeFIiJLlmOoPpQRSWw"
 _FLAG_OPTIONS = {"J": "ProxyJump", "p": "Port", "l": "User", "i": "IdentityFile"}
 
