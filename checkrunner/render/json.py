@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TextIO
 
+from checkrunner.model.characters import is_hidden
 from checkrunner.model.report import Report
 from checkrunner.render.document import to_document
 
 __all__ = ["JsonRenderer", "json_text"]
 
+_UNUSUAL = re.compile(r"[^ -~]")
+
 
 def json_text(report: Report, *, ascii_only: bool = False) -> str:
-    """The document without spaces and newlines."""
-    return json.dumps(to_document(report), ensure_ascii=ascii_only, separators=(",", ":"), allow_nan=False)
+    """The document without spaces and newlines. Characters that are not shown as what they are (controls, bidi marks)
+    stand as escapes, so that a terminal which is sent the document obeys none of them."""
+    text = json.dumps(to_document(report), ensure_ascii=ascii_only, separators=(",", ":"), allow_nan=False)
+    return text if text.isascii() and "\x7f" not in text else _UNUSUAL.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    char = match.group()
+    if not is_hidden(char):
+        return char
+    return "\\u007f" if char == "\x7f" else json.dumps(char)[1:-1]  # which leaves the one control in ASCII as it is
 
 
 class JsonRenderer:
