@@ -21,7 +21,6 @@ import fcntl
 import posix as os  # the `os` module takes a millisecond to import, and these functions come from here anyway
 import select
 import sys
-import termios
 import time
 from _codecs import utf_8_decode
 
@@ -97,14 +96,30 @@ class TooSlow(Exception):
 
 # --- text ------------------------------------------------------------------------------------------------------------
 
-ESCAPES = {i: "\\u%04x" % i for i in list(range(32)) + [0x7F] + list(range(0x80, 0xA0)) + [0x2028, 0x2029]}
-ESCAPES.update({i: "\ufffd" for i in range(0xD800, 0xE000)})
-ESCAPES.update({ord('"'): '\\"', ord("\\"): "\\\\", ord("\n"): "\\n", ord("\t"): "\\t", ord("\r"): "\\r"})
+
+class Escapes(dict):
+    """What `str.translate` puts for a character, worked out when it comes up."""
+
+    def __missing__(self, code):
+        named = {34: '\\"', 92: "\\\\", 10: "\\n", 9: "\\t", 13: "\\r"}
+        if 0xD800 <= code < 0xE000:  # half of a pair, which UTF-8 cannot say
+            new = "\ufffd"
+        elif code < 32 or 0x7F <= code < 0xA0 or code in (0x2028, 0x2029):
+            new = "\\u%04x" % code
+        else:
+            new = chr(code)
+        self[code] = new = named.get(code, new)
+        return new
+
+
+ESCAPES = Escapes()
 
 
 def json(value):
     """JSON text of str, int, float, bool, None, list, tuple and dict."""
     if isinstance(value, str):
+        if value.isprintable() and '"' not in value and "\\" not in value:
+            return '"' + value + '"'
         return '"' + value.translate(ESCAPES) + '"'
     if value is None:
         return "null"
@@ -253,6 +268,8 @@ def describe(one):
 
 def unread(fd):
     """How many bytes a pipe holds."""
+    import termios
+
     if fd < 0:
         return 0
     try:
@@ -1112,10 +1129,8 @@ class Session(object):
                 os.close(fd)
             # Ignored signals stay ignored through exec: Python ignores SIGPIPE, and `yes | head` would never end.
             for number in range(1, signal.NSIG):
-                try:
+                if signal.getsignal(number) == signal.SIG_IGN:
                     signal.signal(number, signal.SIG_DFL)
-                except (OSError, ValueError):
-                    pass
             signal.pthread_sigmask(signal.SIG_SETMASK, [])
             signal.set_wakeup_fd(-1)
             if self.agent.directory is not None:
@@ -1256,6 +1271,8 @@ class Session(object):
         elif state.tag.split()[0] == b"%d" % self.seq:
             self.repairs = 0
             self.hear(state)
+        else:  # an older number: our variable cannot be set any more (readonly), and with it no return code is said
+            self.lose()
 
     def hear_fields(self):
         """The fields of the report once it has ended, else None."""
@@ -1293,6 +1310,15 @@ class Session(object):
         else:
             if self.run is not None:
                 self.run.notes.remove("wrapper_restored")
+            self.lose()
+
+    def lose(self):
+        """The shell does not say any more what we must know. What became of its command is unknown, never a success."""
+        run = self.run
+        if self.phase == "run" and run is not None and not run.ending:
+            run.ending, run.stage = "lost", 3
+            self.end_further(run, time.monotonic())
+        else:
             kill(self.shell, signal.SIGKILL)
 
     def hear(self, state):
@@ -1545,17 +1571,19 @@ class Session(object):
         """Read what the pipe holds now, which is all that the command wrote before its end. Where a process still has
         it open, the pipe is read to nowhere from now on, so that the process neither blocks nor dies of it."""
         self.agent.forget(pipe.fd)
-        held = unread(pipe.fd)
-        while held > 0:
-            data = os.read(pipe.fd, min(held, CHUNK))
-            if not data:
-                break
-            held -= len(data)
-            self.take(run, capture, data)
+        free = False
         try:
-            free = os.read(pipe.fd, 1) == b""
+            data = os.read(pipe.fd, CHUNK)
+            held = unread(pipe.fd) if len(data) == CHUNK else 0  # a pipe can be made to hold more
+            while data:
+                self.take(run, capture, data)
+                data = os.read(pipe.fd, min(held, CHUNK) or 1)
+                if not held:
+                    break
+                held -= len(data)
+            free = not data
         except BlockingIOError:
-            free = False
+            pass
         if free and len(self.pipes) < 4:
             pipe.fresh()
             self.pipes.append(pipe)
@@ -1731,8 +1759,10 @@ class Session(object):
         if self.is_deaf():
             if run.suspect == "deaf":
                 # All was read and nothing done (`set -n`; an extdebug DEBUG trap that forbids every command). The end
-                # of its script ends the shell, with the status that it has.
+                # of its script ends the shell. The status that it has then is not the command's: lines of ours may have
+                # failed since, or done nothing and succeeded.
                 run.hushed = True
+                run.ending, run.stage, run.next_stage = "lost", 2, now + 1.0
                 self.agent.forget(self.script)
                 os.close(self.script)
                 self.script = -1
@@ -1788,6 +1818,8 @@ class Session(object):
                 return one
         # A process of another user (sudo, su) does not show its system calls; a prompt with the echo off does.
         if front and self.tail and not self.tail.endswith(b"\n"):
+            import termios
+
             try:
                 if not termios.tcgetattr(self.tty)[3] & termios.ECHO:
                     return self.speaker(front)
@@ -2083,6 +2115,9 @@ class Agent(object):
                 key in (b"BASH_FUNC_builtin%%", b"BASH_FUNC_builtin()")
             ):
                 del base[key]
+        # Where no locale is set, Python sets one, for itself and all that it starts.
+        if b"LC_CTYPE" in base and b"\0LC_CTYPE=" not in b"\0" + slurp("/proc/self/environ", 1 << 20):
+            del base[b"LC_CTYPE"]
         if not restored:
             for pager in (b"PAGER", b"GIT_PAGER", b"SYSTEMD_PAGER", b"MANPAGER"):
                 base[pager] = b"cat"
@@ -2122,6 +2157,8 @@ class Agent(object):
                 at = session.tick(now)
                 if at is not None and (due is None or at < due):
                     due = at
+            if self.canceling:  # before the wait: what ends by time alone wakes nobody
+                self.check_cancelled()
             if self.jobs:
                 timeout = 0
             else:
@@ -2135,8 +2172,6 @@ class Agent(object):
             self.collect_shells()
             if self.jobs:
                 self.work()
-            if self.canceling:
-                self.check_cancelled()
 
     def everyone(self):
         if self.spare is not None:

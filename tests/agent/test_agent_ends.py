@@ -158,6 +158,13 @@ def test_cancel(agent: AgentProcess) -> None:
     assert agent.output("echo on") == "on\n"
 
 
+def test_cancel_of_what_only_a_kill_ends(agent: AgentProcess) -> None:
+    running = agent.start("trap '' INT TERM; (setsid sleep 300 &); sleep 300")
+    time.sleep(0.3)
+    assert agent.wait_for(agent.ask("cancel"), 4.5)["t"] == "ok"
+    assert agent.wait_for(running)["execution"] == "killed"
+
+
 def test_leftover(any_agent: AgentProcess) -> None:
     assert "leftover" not in any_agent.run("sleep 0.01; true | cat; echo $(true)")
     result = any_agent.run(

@@ -202,6 +202,7 @@ def test_unfinished_here_document(agent: AgentProcess) -> None:
         "exec 0<&- 1>&- 2>&-",
         "exec >/dev/null 2>&1",
         "exec 19>/dev/null",
+        "exec 255<&-",
         "PROMPT_COMMAND='echo prompt'; PS1='$(echo ps1)'; PS2=x; PS4='$(echo ps4)'; readonly PROMPT_COMMAND PS1 PS4",
         "trap 'echo debug' DEBUG",
         "trap 'echo err' ERR",
@@ -278,14 +279,20 @@ def test_removed_parts_are_put_back(agent: AgentProcess, before: str) -> None:
         "set -n",
         "shopt -s extdebug; trap 'false' DEBUG",
         "enable -n builtin enable; enable() { :; }",
-        "exec 255<&-",
         "ulimit -n 3",
+        "set -r",
+        "readonly __checkrunner_rc",
+        "for name in $(compgen -v); do readonly $name; done 2>/dev/null",
     ],
 )
-def test_a_shell_that_hears_nothing_is_replaced(agent: AgentProcess, before: str) -> None:
+@pytest.mark.parametrize("end", ["true", "false"])
+def test_a_shell_that_says_nothing_is_replaced_and_its_status_is_no_return_code(
+    agent: AgentProcess, before: str, end: str
+) -> None:
     agent.run("export E=1; cd /usr")
-    first = agent.run(before)
-    assert first["execution"] in ("done", "killed")
+    first = agent.run(f"{before}\n{end}")
+    assert (first["execution"], first.get("rc"), first.get("signal")) == ("lost", None, None)
+    assert "shell_replaced" in first["notes"]
     second = agent.run("echo $E $PWD")
     assert agent.data(second["id"]) == b"1 /usr\n"
     assert second["elapsed_s"] < 3
