@@ -14,6 +14,8 @@ from checkrunner.findings.textview import line_view
 from checkrunner.model.plan import Step
 from checkrunner.model.playbook import Check, SliceRule, SliceWhen
 from checkrunner.model.results import (
+    MOST_SLICE_BYTES,
+    MOST_SLICE_LINES,
     Execution,
     Output,
     Probe,
@@ -36,8 +38,6 @@ from checkrunner.model.sources import Secret, Template
 __all__ = [
     "DEFAULT_STDERR_LINES",
     "DEFAULT_STDOUT_LINES",
-    "MOST_BYTES",
-    "MOST_LINES",
     "Render",
     "early_queries",
     "queries",
@@ -49,9 +49,6 @@ Render = Callable[[Template], str]
 
 DEFAULT_STDERR_LINES = 5
 DEFAULT_STDOUT_LINES = 10
-MOST_LINES = 1000
-MOST_BYTES = 1 << 18
-"""No slice is larger, whatever a check declares."""
 
 
 def early_queries(check: Check, render: Render) -> tuple[SliceQuery, ...]:
@@ -147,8 +144,8 @@ def _query(rule: SliceRule, render: Render) -> SliceQuery:
         pattern=_text(rule.pattern, render) if rule.pattern is not None else "",
         before=rule.context,
         after=rule.context,
-        max_lines=max(1, min(rule.max_lines, MOST_LINES)),
-        max_bytes=max(1, min(rule.max_bytes, MOST_BYTES)),
+        max_lines=max(1, min(rule.max_lines, MOST_SLICE_LINES)),
+        max_bytes=max(1, min(rule.max_bytes, MOST_SLICE_BYTES)),
     )
 
 

@@ -32,19 +32,23 @@ from checkrunner.load.leaves import (
     Words,
 )
 from checkrunner.load.nodes import YamlScalar
+from checkrunner.model.results import MOST_SLICE_BYTES, MOST_SLICE_LINES
 
 __all__ = ["CheckModel", "ExpectModel", "PlayModel", "SliceModel", "TextModel", "playbook_schema"]
 
 _SCHEMA_ID = "checkrunner/playbook/1"
-_MAX_SLICE_LINES = 10_000
-_MAX_SLICE_BYTES = 1 << 20
 _SEVERITIES = ("critical", "warning", "info")
 _METHODS = ("sudo", "su", "doas")
+
+
+def _up_to(most: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": 1, "maximum": most}
+
 
 _Texts = Annotated[list[WholeText], OneOrMany()]
 _Patterns = Annotated[list[Pattern], OneOrMany()]
 _Expressions = Annotated[list[ExpressionText], OneOrMany()]
-_Lines = Annotated[int, Count(1, _MAX_SLICE_LINES), WithJsonSchema({"type": "integer", "minimum": 1})]
+_Lines = Annotated[int, Count(1, MOST_SLICE_LINES), WithJsonSchema(_up_to(MOST_SLICE_LINES))]
 _Method = Annotated[str, Choice(*_METHODS), WithJsonSchema({"enum": list(_METHODS)})]
 
 
@@ -139,7 +143,7 @@ class SliceModel(_Mapping):
     )
     stream: _Stream = Field(default="stdout", description="Which output.")
     max_lines: _Lines | None = Field(default=None, description="With lines and match: at most so many (match: 20).")
-    max_bytes: Annotated[int, Count(1, _MAX_SLICE_BYTES), WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
+    max_bytes: Annotated[int, Count(1, MOST_SLICE_BYTES), WithJsonSchema(_up_to(MOST_SLICE_BYTES))] = Field(
         default=4096, description="At most so many bytes in all."
     )
     when: _SliceWhen = Field(default="fail", description="`fail`: when the verdict is not ok; `always`.")

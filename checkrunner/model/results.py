@@ -10,6 +10,8 @@ from enum import StrEnum
 from types import MappingProxyType
 
 __all__ = [
+    "MOST_SLICE_BYTES",
+    "MOST_SLICE_LINES",
     "CaptureState",
     "Execution",
     "HostState",
@@ -196,6 +198,11 @@ class SliceMode(StrEnum):
     LINES = "lines"
     BYTES = "bytes"
     MATCH = "match"
+
+
+MOST_SLICE_LINES = 1000
+MOST_SLICE_BYTES = 1 << 18
+"""No slice is larger; a check that asks for more by number is refused where it is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

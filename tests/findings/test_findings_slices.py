@@ -6,10 +6,12 @@ import pytest
 from outcome_factory import check, output, result
 
 from checkrunner.findings.redact import NullRedactor, PatternRedactor
-from checkrunner.findings.slices import MOST_BYTES, MOST_LINES, early_queries, queries, show
+from checkrunner.findings.slices import early_queries, queries, show
 from checkrunner.model.plan import Command, PlannedCheck, Step
 from checkrunner.model.playbook import Check, Expectation, SliceRule, SliceWhen
 from checkrunner.model.results import (
+    MOST_SLICE_BYTES,
+    MOST_SLICE_LINES,
     Execution,
     Probe,
     ProbeKind,
@@ -58,7 +60,7 @@ def test_declared_slices_are_rendered_and_bounded() -> None:
     assert asked == (
         SliceQuery(mode=SliceMode.HEAD, max_lines=3),
         SliceQuery(mode=SliceMode.MATCH, stream=Stream.STDERR, pattern="error 42", before=2, after=2),
-        SliceQuery(mode=SliceMode.LINES, first=4, last=9, max_lines=MOST_LINES, max_bytes=MOST_BYTES),
+        SliceQuery(mode=SliceMode.LINES, first=4, last=9, max_lines=MOST_SLICE_LINES, max_bytes=MOST_SLICE_BYTES),
     )
     assert early_queries(made, render) == (SliceQuery(mode=SliceMode.TAIL),)
 

@@ -109,7 +109,7 @@ def test_the_shape_of_a_playbook(text: str, message: str, hint: str) -> None:
         ("slice: {head: 1, tail: 1}", 24, "both head and tail", ""),
         ("slice: {tail: 1, context: 1}", 24, "goes with match", ""),
         ("slice: {tail: 1, max_lines: 1}", 24, "says already", ""),
-        ("slice: {tail: 0}", 21, "out of range", "1 to 10000"),
+        ("slice: {tail: 0}", 21, "out of range", "1 to 1000"),
         ("slice: {tail: x}", 21, "a whole number", ""),
         ("slice: {tail: yes}", 21, "a whole number", ""),
         ("slice: {lines: 9-3}", 22, "is empty", ""),
