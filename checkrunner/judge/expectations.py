@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from checkrunner.judge.numbers import NumberSpec, parse_number, show_number
+from checkrunner.model.numbers import NumberSpec, parse_number, show_number
 from checkrunner.model.results import CaptureState, Output, ProbeKind, ProbeResult, Reason, Result, Stream
 
 __all__ = ["EXPECTATIONS", "Case", "Kind", "Ruling", "clip", "gap"]

@@ -5,13 +5,13 @@ Each function takes text or a number and gives the clean value or raises Notatio
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 import warnings
 
 from checkrunner.model.durations import seconds_of
 from checkrunner.model.metadata import RESULT_NAMES
+from checkrunner.model.numbers import parse_number
 
 __all__ = [
     "RESERVED_NAMES",
@@ -25,9 +25,6 @@ __all__ = [
 ]
 
 _MAX_SECONDS = 7 * 24 * 3600
-_NUMBER = r"[-+]?\d+(?:\.\d+)?"
-_COMPARISON = re.compile(rf"(?P<op>==|!=|<=|>=|<|>|=)?\s*(?P<n>{_NUMBER})")
-_BETWEEN = re.compile(rf"(?P<a>{_NUMBER})\s*\.\.\s*(?P<b>{_NUMBER})")
 _LINES = re.compile(r"(?P<a>[0-9]+)(?:\s*-\s*(?P<b>[0-9]+))?")
 
 RESERVED_NAMES = frozenset(
@@ -60,29 +57,16 @@ def duration(value: object, raw: str) -> float:
 
 def number_condition(value: object, raw: str) -> int | float | str:
     """A number, or a comparison in its one form: ``>= 3``, ``!= 0``, ``1..5`` (both ends included)."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if not math.isfinite(value):
-            raise NotationError(f"{raw!r} is not a finite number")
-        return value
-    text = raw.strip()
-    match = _COMPARISON.fullmatch(text)
-    if match:
-        number = _number(match["n"])
-        return number if match["op"] in {None, "=", "=="} else f"{match['op']} {number}"
-    between = _BETWEEN.fullmatch(text)
-    if between:
-        low, high = _number(between["a"]), _number(between["b"])
-        if low > high:
-            raise NotationError(f"{raw!r} can never be met: {low} is more than {high}")
-        return f"{low}..{high}"
-    hint = "Write a number, a list of numbers, or a comparison: '>= 3', '!= 0', '1..5'."
-    if "{{" in raw:
-        hint = "For a variable write an expression: `expect: stdout_lines <= max_lines`."
-    raise NotationError(f"{raw!r} is not a number or a comparison", hint)
-
-
-def _number(text: str) -> int | float:
-    return float(text) if "." in text else int(text)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    try:
+        spec = parse_number(value if number else raw)
+    except ValueError as exc:
+        message, _, write = str(exc).partition(": write ")
+        hint = f"Write {write}." if write else ""
+        if "{{" in raw:
+            hint = "For a variable write an expression: `expect: stdout_lines <= max_lines`."
+        raise NotationError(message, hint) from exc
+    return spec.text if spec.exactly is None else spec.exactly
 
 
 def lines_range(value: object, raw: str) -> tuple[int, int]:

@@ -346,7 +346,7 @@ def test_stderr_is_judged_by_its_own_capture() -> None:
 @pytest.mark.parametrize(
     ("expectation", "message"),
     [
-        (expected("rc", "number", ">> 3"), "rc: '>> 3' is no expectation of a number"),
+        (expected("rc", "number", ">> 3"), "rc: '>> 3' is not a number or a comparison"),
         (expected("stdout", "empty", 3), "stdout: 3 is neither true nor false"),
         (Expectation(subject="stdout", op="contains", value=3), "stdout: 3 is not a text"),
     ],

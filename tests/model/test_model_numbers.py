@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checkrunner.judge.numbers import parse_number, show_number
+from checkrunner.model.numbers import parse_number, show_number
 
 NUMBERS = st.integers(-1000, 1000) | st.floats(-1000, 1000).map(lambda value: round(value, 3))
 OPERATORS = st.sampled_from(["==", "=", "!=", ">=", "<=", ">", "<"])

@@ -10,7 +10,7 @@ from typing import Any
 
 __all__ = ["NumberSpec", "parse_number", "show_number"]
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _COMPARISON = re.compile(rf"(?P<op>==|!=|>=|<=|=|>|<)\s*(?P<number>{_NUMBER})")
 _RANGE = re.compile(rf"(?P<low>{_NUMBER})\s*\.\.\s*(?P<high>{_NUMBER})")
 _INF = math.inf
@@ -46,6 +46,12 @@ class NumberSpec:
 
     text: str
     intervals: tuple[_Interval, ...]
+
+    @property
+    def exactly(self) -> float | None:
+        """The one number that is accepted; None when there are more."""
+        (first, *others) = self.intervals
+        return first.low if not others and first.low == first.high else None
 
     def accepts(self, value: float) -> bool:
         """Whether the number is as expected."""
@@ -107,7 +113,7 @@ def _number(text: str) -> float:
 
 
 def _refuse(value: Any) -> NumberSpec:
-    msg = f"{value!r} is no expectation of a number: write 0, [0, 1], '>= 3', '!= 0' or '1..5'"
+    msg = f"{value!r} is not a number or a comparison: write 0, [0, 1], '>= 3', '!= 0' or '1..5'"
     raise ValueError(msg)
 
 
