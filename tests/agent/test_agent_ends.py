@@ -144,11 +144,12 @@ def test_a_process_that_cannot_be_killed(agent: AgentProcess, tmp_path: Path, fr
     assert time.monotonic() - started < 4
 
 
-def test_cancel(agent: AgentProcess) -> None:
-    running = agent.start("sleep 100")
+def test_cancel(agent: AgentProcess, tmp_path: Path) -> None:
+    up = [tmp_path / "main", tmp_path / "other"]
+    running = agent.start(f": >{up[0]}; sleep 100")
     queued = agent.start("echo queued")
-    other = agent.start("sleep 100", session="other")
-    time.sleep(0.2)
+    other = agent.start(f": >{up[1]}; sleep 100", session="other")
+    assert eventually(lambda: all(path.exists() for path in up))
     assert agent.wait_for(agent.ask("cancel"))["t"] == "ok"
     assert {answer["id"] for answer in agent.kept} >= {running, queued, other}, "answered before ok"
     first, second, third = (agent.wait_for(ident) for ident in (running, queued, other))
@@ -252,10 +253,11 @@ def test_what_daemonises_fully_may_stay(agent: AgentProcess, tmp_path: Path) -> 
         kill_quietly(pid)
 
 
-def test_answers_before_bye(agent: AgentProcess) -> None:
-    running = agent.start("sleep 100")
+def test_answers_before_bye(agent: AgentProcess, tmp_path: Path) -> None:
+    up = tmp_path / "up"
+    running = agent.start(f": >{up}; sleep 100")
     queued = agent.start("echo")
-    time.sleep(0.1)
+    assert eventually(up.exists)
     agent.bye()
     assert agent.wait_for(running)["execution"] == "killed"
     assert agent.wait_for(queued)["execution"] == "not_run"

@@ -255,14 +255,21 @@ def test_keepalive_keeps_an_idle_link(make_sshd: MakeSshd) -> None:
     run_async(main())
 
 
+async def running(sshd: SshdFixture, command: str) -> None:
+    """Return once the command runs on the host."""
+    await asyncio.to_thread(
+        wait_until, lambda: any(command in text for text in sshd.processes().values()), what=command
+    )
+
+
 def test_a_killed_server_process_is_a_lost_session(make_sshd: MakeSshd) -> None:
     sshd = make_sshd()
 
     async def main() -> None:
         async with session_on(sshd) as session:
             await session.run(make_step("sleep 100 & disown"))
-            call = asyncio.ensure_future(session.run(make_step("sleep 100")))
-            await asyncio.sleep(0.2)
+            call = asyncio.ensure_future(session.run(make_step("sleep 111")))
+            await running(sshd, "sleep 111")
             sshd.kill_connections()
             with pytest.raises(SessionLostError, match="with 1 answers outstanding"):
                 await call
@@ -310,8 +317,8 @@ def test_a_normal_ending_leaves_nothing(make_sshd: MakeSshd) -> None:
     async def main() -> None:
         async with session_on(sshd) as session:
             await session.run(make_step("sleep 100 & echo started"))
-            asyncio.ensure_future(session.run(make_step("sleep 100"))).add_done_callback(lambda task: task.exception())
-            await asyncio.sleep(0.1)
+            asyncio.ensure_future(session.run(make_step("sleep 111"))).add_done_callback(lambda task: task.exception())
+            await running(sshd, "sleep 111")
             start = asyncio.get_running_loop().time()
             await session.aclose()
             assert asyncio.get_running_loop().time() - start < 0.5, "closing waits for nothing"
