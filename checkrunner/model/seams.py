@@ -156,8 +156,8 @@ class Observer(Protocol):
         """A connection attempt starts (after waiting for its turn)."""
         ...
 
-    def host_connected(self, host: str, agent: str) -> None:
-        """The remote side said hello."""
+    def host_connected(self, host: str) -> None:
+        """The connection stands and the remote side is starting; its hello is not waited for."""
         ...
 
     def check_started(self, host: str, planned: PlannedCheck) -> None:

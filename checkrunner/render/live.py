@@ -62,9 +62,8 @@ class LiveProgress(SilentProgress):
         with self._lock:
             self._watch.host_connecting(host, self._clock())
 
-    def host_connected(self, host: str, agent: str) -> None:
+    def host_connected(self, host: str) -> None:
         """Count it."""
-        del agent
         with self._lock:
             self._watch.host_connected(host)
 

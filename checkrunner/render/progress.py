@@ -57,7 +57,7 @@ class SilentProgress:
     def host_connecting(self, host: str) -> None:
         """Nothing."""
 
-    def host_connected(self, host: str, agent: str) -> None:
+    def host_connected(self, host: str) -> None:
         """Nothing."""
 
     def check_started(self, host: str, planned: PlannedCheck) -> None:
@@ -112,9 +112,8 @@ class LineProgress(SilentProgress):
         """Remember since when."""
         self._watch.host_connecting(host, self._clock())
 
-    def host_connected(self, host: str, agent: str) -> None:
+    def host_connected(self, host: str) -> None:
         """Count it."""
-        del agent
         self._watch.host_connected(host)
 
     def check_started(self, host: str, planned: PlannedCheck) -> None:
@@ -136,7 +135,7 @@ class LineProgress(SilentProgress):
         if outcome.state is not HostState.REACHED:
             self._trouble(outcome)
         elif self._watch.hosts <= _MOST_HOST_LINES:
-            self._say(f"{outcome.host.name}: {_verdicts(outcome)}")
+            self._say(f"{outcome.host.name}: {_verdicts(outcome)}{self._remote_side(outcome)}")
         else:
             self.tick()
 
@@ -150,6 +149,12 @@ class LineProgress(SilentProgress):
         """A heartbeat when nothing was said for `every_s`."""
         if self._clock() - self._spoke >= self._every_s:
             self._say(heartbeat(self._watch, self._clock(), longest=3))
+
+    def _remote_side(self, outcome: HostOutcome) -> str:
+        """What the host was looked at with, for those who want to know everything."""
+        if not self._each_check or not outcome.agent:
+            return ""
+        return f" ({self._mask(outcome.agent)}; connected in {duration(outcome.connect_s)})"
 
     def _trouble(self, outcome: HostOutcome) -> None:
         self._trouble_lines += 1

@@ -50,7 +50,7 @@ class Watch:
 
     @property
     def connected(self) -> int:
-        """Hosts whose remote side is up."""
+        """Hosts whose connection stands."""
         return len(self._connected)
 
     @property
@@ -79,7 +79,7 @@ class Watch:
         self._running[host, ""] = Running(host, "", now)
 
     def host_connected(self, host: str) -> None:
-        """Its remote side said hello."""
+        """Its connection stands."""
         self._stop_connecting(host)
         self._connected.add(host)
 

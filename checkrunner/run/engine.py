@@ -89,7 +89,7 @@ class Engine:
         if session is None:
             return run.never_started()
         connect_s = asyncio.get_running_loop().time() - started
-        self._observer.host_connected(script.host.name, session.agent)
+        self._observer.host_connected(script.host.name)
         try:
             return await run.through(session, connect_s)
         finally:

@@ -97,7 +97,7 @@ def check_observer(make: Callable[[], Observer]) -> None:
     observer.tick()
     observer.host_connecting("up")
     observer.host_connecting("down")
-    observer.host_connected("up", "")
+    observer.host_connected("up")
     observer.check_started("up", planned)
     observer.tick()
     observer.check_finished(looked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -260,6 +261,7 @@ def test_progress_goes_to_stderr_in_lines(cli: Cli) -> None:
     done = cli("run", "local.yml", "-v")
 
     assert "localhost: a: ok" in done.stderr
+    assert re.search(r"localhost: 2 ok \(python 3\S+, bash \S+, uid \d+; connected in \d+\.\d s\)", done.stderr)
     assert "localhost: a: ok" not in done.stdout
 
 

@@ -97,7 +97,7 @@ def test_lines_for_a_few_hosts() -> None:
     with line_progress(out, clock=clock, every_s=10) as progress:
         progress.run_started(2, 2)
         progress.host_connecting("a")
-        progress.host_connected("a", "python 3")
+        progress.host_connected("a")
         disk = planned("disk")
         progress.check_started("a", disk)
         clock.now += 9
@@ -208,7 +208,7 @@ def test_events_are_cheap_with_ten_thousand_hosts(kind: str) -> None:
     start = time.process_time()
     for name in hosts:
         progress.host_connecting(name)
-        progress.host_connected(name, "")
+        progress.host_connected(name)
         for what in checks:
             progress.check_started(name, what)
     for made, final in zip(outcomes, finals, strict=True):

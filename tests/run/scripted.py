@@ -139,7 +139,7 @@ class Recorder:
     def host_connecting(self, host: str) -> None:
         self.events.append(("host_connecting", host))
 
-    def host_connected(self, host: str, agent: str) -> None:
+    def host_connected(self, host: str) -> None:
         self.events.append(("host_connected", host))
 
     def check_started(self, host: str, planned: PlannedCheck) -> None:
