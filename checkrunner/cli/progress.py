@@ -17,5 +17,5 @@ def choose_progress(settings: Settings, *, quiet: bool, verbose: int, mask: Call
     if quiet:
         return SilentProgress()
     if sys.stderr.isatty() and not verbose and settings.color is not False:
-        return live_progress(sys.stderr)
+        return live_progress(sys.stderr, mask=mask)
     return line_progress(sys.stderr, each_check=verbose > 0, mask=mask)

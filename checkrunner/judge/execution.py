@@ -22,8 +22,9 @@ def not_looked(command: Command, result: Result) -> Verdict | None:
         reason = Reason(subject="requires", expected=words, actual="missing", message=message)
         return Verdict(state=VerdictState.SKIPPED, reasons=(reason,))
     message = _SAID[result.execution](command, result)
-    if result.state:
-        message = f"{message}; last seen: {result.state}"
+    last = result.seen.evidence if result.seen else result.state
+    if last:
+        message = f"{message}; last seen: {last}"
     reason = Reason(subject="execution", expected="done", actual=str(result.execution), message=message)
     return Verdict(state=VerdictState.UNKNOWN, reasons=(reason,))
 
@@ -59,8 +60,9 @@ def _stuck(_command: Command, result: Result) -> str:
     return f"could not be ended after {result.elapsed_s:.1f} s"
 
 
-def _waiting_input(_command: Command, _result: Result) -> str:
-    return "waits for input that nobody gives"
+def _waiting_input(_command: Command, result: Result) -> str:
+    asks = f": it asks {result.prompt!r}" if result.prompt else ""
+    return f"waits for input that nobody gives{asks}"
 
 
 def _lost(_command: Command, _result: Result) -> str:

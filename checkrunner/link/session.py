@@ -6,25 +6,29 @@ Knows the protocol; nothing of SSH, processes or when to start over (`starting` 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from checkrunner.link.calls import Calls, raw_slice
 from checkrunner.link.payload import Payload
 from checkrunner.link.requests import capped, run_request, slice_request
 from checkrunner.link.starting import Link, Starter
 from checkrunner.link.wire import (
+    MAX_NOISE,
     AgentFailure,
     Answer,
+    Bye,
     Done,
     Hello,
+    NoInterpreter,
     ResultAnswer,
-    Running,
     SliceAnswer,
     Starting,
     encode_request,
 )
 from checkrunner.model.errors import AgentError, HostError, ProtocolError, SessionLostError
 from checkrunner.model.inventory import Host
+from checkrunner.model.observation import Observation
 from checkrunner.model.options import SessionOptions
 from checkrunner.model.plan import Step
 from checkrunner.model.results import RawSlice, Result, SliceQuery
@@ -62,15 +66,6 @@ async def open_session(
 
 
 @dataclass(slots=True)
-class _Call:
-    """A request that is not answered yet; `query` is set for slices, whose answers must not be larger."""
-
-    future: asyncio.Future[object]
-    kind: type[Answer]
-    query: SliceQuery | None = None
-
-
-@dataclass(slots=True)
 class _Outbox:
     """What is to be sent. `held` repeats what was sent before hello came, since a start may have to be repeated."""
 
@@ -87,7 +82,7 @@ class FramedSession:
         self.notes: list[str] = []
         self._starter = starter
         self._link: Link | None = None
-        self._calls: dict[int, _Call] = {}
+        self._calls = Calls()
         self._last_id = 0
         self._out = _Outbox()
         loop = asyncio.get_running_loop()
@@ -110,7 +105,9 @@ class FramedSession:
         """
         await asyncio.shield(self._ready)
 
-    async def run(self, step: Step) -> tuple[Result, Sequence[RawSlice | None]]:
+    async def run(
+        self, step: Step, *, on_state: Callable[[Observation], None] | None = None
+    ) -> tuple[Result, Sequence[RawSlice | None]]:
         """Run a step; see the seam. Its early slices are asked for right behind it."""
         ident = self._next_id()
         queries = [capped(query) for query in step.early]
@@ -118,12 +115,12 @@ class FramedSession:
             frames = [run_request(ident, step)]
         except ValueError as error:
             raise AgentError(f"the command cannot be sent: {error}") from error
-        run = self._expect(ident, ResultAnswer)
+        run = self._calls.expect(ident, ResultAnswer, on_state=on_state)
         slices = []
         for query in queries:
             slice_id = self._next_id()
             frames.append(slice_request(slice_id, ident, query))
-            slices.append(self._expect(slice_id, SliceAnswer, query))
+            slices.append(self._calls.expect(slice_id, SliceAnswer, query=query))
         self._send(b"".join(frames))
         try:
             answer = await run
@@ -142,14 +139,14 @@ class FramedSession:
             frame = slice_request(ident, result.seq, query)
         except ValueError as error:
             raise AgentError(f"the query cannot be sent: {error}") from error
-        future = self._expect(ident, SliceAnswer, query)
+        future = self._calls.expect(ident, SliceAnswer, query=query)
         self._send(frame)
-        return _raw_slice(await future, query)
+        return raw_slice(await future, query)
 
     async def cancel(self) -> None:
         """End every command and wait until the host has said so; see the seam."""
         ident = self._next_id()
-        future = self._expect(ident, Done)
+        future = self._calls.expect(ident, Done)
         self._send(encode_request("cancel", ident))
         await future
 
@@ -166,11 +163,6 @@ class FramedSession:
             raise SessionLostError("the session is closed")
         self._last_id += 1
         return self._last_id
-
-    def _expect(self, ident: int, kind: type[Answer], query: SliceQuery | None = None) -> asyncio.Future[object]:
-        future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-        self._calls[ident] = _Call(future, kind, query)
-        return future
 
     # ---- sending
 
@@ -241,6 +233,8 @@ class FramedSession:
                     self._take(link, answer)
                     if link.ended:
                         return ""
+                if link.decoder.noise_bytes > MAX_NOISE:
+                    raise self._starter.too_noisy(link)
         except SessionLostError as error:
             return error.message or "the link broke"
         return ""
@@ -260,18 +254,12 @@ class FramedSession:
     def _take(self, link: Link, answer: Answer) -> None:
         if isinstance(answer, Hello):
             self._greeted(link, answer)
-        elif isinstance(answer, Running):
-            return
         elif isinstance(answer, Starting):
             self._started(link)
-        elif isinstance(answer, ResultAnswer | SliceAnswer | Done):
-            self._answered(answer.id, answer)
-        elif isinstance(answer, AgentFailure) and answer.id:
-            call = self._calls.pop(answer.id, None)
-            if call is not None and not call.future.done():
-                call.future.set_exception(AgentError(answer.message or answer.kind))
-        else:
+        elif isinstance(answer, Bye | NoInterpreter) or (isinstance(answer, AgentFailure) and not answer.id):
             link.ending = answer
+        else:
+            self._calls.take(answer)
 
     def _started(self, link: Link) -> None:
         if link.starting:
@@ -282,20 +270,6 @@ class FramedSession:
             self._flush()
         else:
             link.hello_by = min(link.hello_by, asyncio.get_running_loop().time() + _EAGER_HELLO_S)
-
-    def _answered(self, ident: int, answer: ResultAnswer | SliceAnswer | Done) -> None:
-        call = self._calls.get(ident)
-        if call is None or not isinstance(answer, call.kind):
-            raise ProtocolError(
-                f"the host answered {type(answer).__name__} to request {ident}, which asked no such thing"
-            )
-        if isinstance(answer, SliceAnswer) and call.query is not None and answer.size > call.query.max_bytes:
-            raise ProtocolError(
-                f"the host sent {answer.size} bytes where at most {call.query.max_bytes} were asked for"
-            )
-        del self._calls[ident]
-        if not call.future.done():
-            call.future.set_result(answer)
 
     def _greeted(self, link: Link, hello: Hello) -> None:
         if self._ready.done():
@@ -327,7 +301,7 @@ class FramedSession:
 
     def _lost(self, why: str) -> SessionLostError:
         elapsed = asyncio.get_running_loop().time() - self._began
-        waiting = sum(not call.future.done() for call in self._calls.values())
+        waiting = self._calls.outstanding
         return SessionLostError(
             f"the link ended {elapsed:.1f} s after it was opened, with {waiting} answers outstanding: {why}"
         )
@@ -338,12 +312,7 @@ class FramedSession:
         """End every call in flight with the same error."""
         if self._error is None:
             self._error = error
-        calls, self._calls = self._calls, {}
-        for call in calls.values():
-            if not call.future.done():
-                call.future.set_exception(self._error)
-                # A slice's future may have nobody waiting yet; its run tells the caller.
-                call.future.exception()
+        self._calls.fail(self._error)
         if not self._ready.done():
             self._ready.set_exception(self._error)
             self._ready.exception()
@@ -369,11 +338,6 @@ class FramedSession:
 
 async def _slice_or_none(future: asyncio.Future[object], query: SliceQuery) -> RawSlice | None:
     try:
-        return _raw_slice(await future, query)
+        return raw_slice(await future, query)
     except AgentError:
         return None
-
-
-def _raw_slice(answer: object, query: SliceQuery) -> RawSlice:
-    assert isinstance(answer, SliceAnswer)
-    return RawSlice(query=query, lines=answer.lines, total_lines=answer.total_lines, more_lines=answer.more_lines)

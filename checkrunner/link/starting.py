@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from checkrunner.link.payload import Payload, load_payload
 from checkrunner.link.requests import hello_request
-from checkrunner.link.wire import PROTOCOL_VERSION, AgentFailure, Answer, AnswerDecoder, Hello, NoInterpreter
+from checkrunner.link.wire import MAX_NOISE, PROTOCOL_VERSION, AgentFailure, Answer, AnswerDecoder, Hello, NoInterpreter
 from checkrunner.model.characters import one_line
 from checkrunner.model.errors import (
     HandshakeError,
@@ -170,6 +170,14 @@ class Starter:
             facts.append(f"its standard error: {tail}")
         hint = "See whether the account may run commands: ssh HOST /bin/sh -c true, and what its start-up files do"
         return HandshakeError("; ".join(facts), hint=hint)
+
+    def too_noisy(self, link: Link) -> HostError:
+        """The error for a start that brought no hello but a flood."""
+        noise = _shown(link.decoder.noise)
+        return HandshakeError(
+            f"{self._host.name}: {MAX_NOISE >> 20} MiB came before the agent's hello; they begin with: {noise}",
+            hint="See what the start-up files of the account's login shell print",
+        )
 
     def _gave_up(self, link: Link, ending: AgentFailure) -> HostError:
         why = f"{self._host.name}: {ending.message or ending.kind}"

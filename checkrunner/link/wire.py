@@ -17,7 +17,6 @@ from checkrunner.link.answers import (
     Bye,
     Done,
     Hello,
-    MalformedError,
     NoInterpreter,
     ResultAnswer,
     Running,
@@ -25,11 +24,13 @@ from checkrunner.link.answers import (
     Starting,
     read_answer,
 )
+from checkrunner.link.fields import MalformedError, shown
 from checkrunner.model.errors import ProtocolError
 
 __all__ = [
     "MAX_HEADER",
     "MAX_LINE",
+    "MAX_NOISE",
     "MAX_PAYLOAD",
     "NOISE_KEPT",
     "PROTOCOL_VERSION",
@@ -53,10 +54,12 @@ MAX_HEADER = 65_536
 """Bytes of a request's header line, newline included; the agent reads no longer one."""
 MAX_LINE = 1 << 20
 """Bytes of an answer's line. Real ones are under 2 KiB; the longest part is the state text or a list of pids."""
-MAX_PAYLOAD = 16 << 20
+MAX_PAYLOAD = 1 << 20
 """Bytes of an answer's payload; queries are capped so that no honest one is longer."""
 STARTING = b"checkrunner-starting"
 """The line that a patient start prints once the login shell's start-up files are through."""
+MAX_NOISE = 16 << 20
+"""Bytes that may come before hello. A login shell that prints more will not stop."""
 NOISE_KEPT = 4096
 """Bytes that are kept of what a login shell printed before hello."""
 
@@ -121,6 +124,11 @@ class AnswerDecoder:
         """What came before hello, at most `NOISE_KEPT` bytes of it. Before hello: all that came so far."""
         held = b"" if self._greeted else bytes(self._buffer)
         return (bytes(self._noise) + held)[:NOISE_KEPT]
+
+    @property
+    def noise_bytes(self) -> int:
+        """How much has come that is no answer, as long as hello has not come; 0 afterwards."""
+        return 0 if self._greeted else self._offset + len(self._buffer)
 
     @property
     def unfinished(self) -> bytes:
@@ -248,7 +256,7 @@ def _no_constant(name: str) -> NoReturn:
 def _payload_size(fields: Mapping[str, object]) -> int:
     size = fields.get("payload", 0)
     if type(size) is not int or size < 0:
-        raise MalformedError(f"payload is {size!r}, not a number of bytes")
+        raise MalformedError(f"payload is {shown(size)}, not a number of bytes")
     if size > MAX_PAYLOAD:
         raise MalformedError(f"a payload of {size} bytes, at most {MAX_PAYLOAD} are allowed")
     return size

@@ -9,6 +9,8 @@ from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 
+from checkrunner.model.observation import Observation
+
 __all__ = [
     "MOST_SLICE_BYTES",
     "MOST_SLICE_LINES",
@@ -166,6 +168,8 @@ class Result:
     | notes | what happened to the session: ``shell_exited``, ``shell_replaced``, ``wrapper_restored``, ``capped``... |
     | missing | tools or paths named by `requires` that the host lacks; the command was not run |
     | state | last observation of the command's processes (why it did not end); empty when it ended by itself |
+    | seen | the same observation with its parts; None when it ended by itself |
+    | prompt | what it asked for on the terminal, one line; empty when it did not |
     """
 
     seq: int
@@ -184,6 +188,8 @@ class Result:
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     state: str = ""
+    seen: Observation | None = None
+    prompt: str = ""
 
     def output(self, stream: Stream) -> Output:
         """The metadata of one of the two streams."""

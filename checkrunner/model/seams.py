@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TextIO
 
 from checkrunner.model.inventory import Host
+from checkrunner.model.observation import Observation
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck, Skip, Step
 from checkrunner.model.report import Report
 from checkrunner.model.results import RawSlice, Result, Slice, SliceQuery, Verdict
@@ -39,7 +40,8 @@ class Channel(Protocol):
     async def receive(self) -> bytes:
         """The next bytes, at most 256 KiB; b"" once the peer has ended its output. One reader at a time.
 
-        Raises SessionLostError when the link broke. Cancelling loses no bytes.
+        Raises SessionLostError when the link broke, also where the program floods its standard error: what has come
+        by then is handed out first. Cancelling loses no bytes.
         """
         ...
 
@@ -90,8 +92,15 @@ class Session(Protocol):
         """What was odd about the start (a login shell's noise, a fallback directory); may grow during the run."""
         ...
 
-    async def run(self, step: Step) -> tuple[Result, Sequence[RawSlice | None]]:
+    async def run(
+        self, step: Step, *, on_state: Callable[[Observation], None] | None = None
+    ) -> tuple[Result, Sequence[RawSlice | None]]:
         """Run a step; the slices answer `step.early`, one each, None where the host could not answer it.
+
+        `on_state` is told what the command's processes are doing: first when it has run for about a second, then when
+        that changes, and every now and then while it does not. Never before the command has started, and never once
+        `run` has returned, raised or been cancelled. It is called on the event loop: it may not block and may not
+        raise.
 
         Raises SessionLostError when the link ends before the answer (all calls in flight get the same cause),
         BootstrapError members when the remote side turns out not to have started, and AgentError when it refuses the
@@ -162,6 +171,11 @@ class Observer(Protocol):
 
     def check_started(self, host: str, planned: PlannedCheck) -> None:
         """The check was sent to the host."""
+        ...
+
+    def check_state(self, host: str, planned: PlannedCheck, observation: Observation) -> None:
+        """What the check's command is doing on the host; any number of times between the two events around this one.
+        The texts in it are the host's."""
         ...
 
     def check_finished(self, outcome: CheckOutcome) -> None:

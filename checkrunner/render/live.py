@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import TextIO
 
 from rich.console import Console, Group, RenderableType
@@ -11,6 +12,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from checkrunner.model.observation import Observation
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck
 from checkrunner.model.results import VerdictState
 from checkrunner.render.layout import count_of, duration
@@ -35,7 +37,16 @@ class LiveProgress(SilentProgress):
     nothing happens. `run_finished` and `close` take the view away and show the cursor again.
     """
 
-    def __init__(self, stream: TextIO, *, clock: Clock, longest: int, refreshes_per_s: float) -> None:
+    def __init__(
+        self,
+        stream: TextIO,
+        *,
+        clock: Clock,
+        longest: int,
+        refreshes_per_s: float,
+        mask: Callable[[str], str],
+    ) -> None:
+        self._mask = mask
         self._console = Console(file=stream, markup=False, highlight=False, emoji=False)
         self._clock = clock
         self._longest = longest
@@ -71,6 +82,11 @@ class LiveProgress(SilentProgress):
         """Remember since when."""
         with self._lock:
             self._watch.check_started(host, planned, self._clock())
+
+    def check_state(self, host: str, planned: PlannedCheck, observation: Observation) -> None:
+        """Remember it."""
+        with self._lock:
+            self._watch.check_state(host, planned, observation)
 
     def check_finished(self, outcome: CheckOutcome) -> None:
         """Count it."""
@@ -109,7 +125,8 @@ class LiveProgress(SilentProgress):
         rows: list[RenderableType] = [bar, self._states()]
         oldest = watch.oldest(self._longest)
         rows += [
-            Text("  " + safe(describe(item, now)), style="dim", no_wrap=True, overflow="ellipsis") for item in oldest
+            Text("  " + safe(describe(item, now, self._mask)), style="dim", no_wrap=True, overflow="ellipsis")
+            for item in oldest
         ]
         if watch.under_way > len(oldest):
             rows.append(Text(f"  and {watch.under_way - len(oldest):,} more", style="dim"))

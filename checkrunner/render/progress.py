@@ -11,6 +11,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
+from checkrunner.model.observation import Observation
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck
 from checkrunner.model.results import HostState, VerdictState
 from checkrunner.render.layout import count_of, duration
@@ -27,12 +28,18 @@ _MOST_TROUBLE_LINES = 100
 
 
 def live_progress(
-    stream: TextIO, *, clock: Clock = time.monotonic, longest: int = 5, refreshes_per_s: float = 5.0
+    stream: TextIO,
+    *,
+    clock: Clock = time.monotonic,
+    longest: int = 5,
+    refreshes_per_s: float = 5.0,
+    mask: Callable[[str], str] = str,
 ) -> LiveProgress:
-    """A view that is redrawn in place: for a terminal. Imports rich. `longest` is how many running checks it names."""
+    """A view that is redrawn in place: for a terminal. Imports rich. `longest` is how many running checks it names;
+    `mask` takes secrets out of what hosts said."""
     from checkrunner.render.live import LiveProgress
 
-    return LiveProgress(stream, clock=clock, longest=longest, refreshes_per_s=refreshes_per_s)
+    return LiveProgress(stream, clock=clock, longest=longest, refreshes_per_s=refreshes_per_s, mask=mask)
 
 
 def line_progress(
@@ -61,6 +68,9 @@ class SilentProgress:
         """Nothing."""
 
     def check_started(self, host: str, planned: PlannedCheck) -> None:
+        """Nothing."""
+
+    def check_state(self, host: str, planned: PlannedCheck, observation: Observation) -> None:
         """Nothing."""
 
     def check_finished(self, outcome: CheckOutcome) -> None:
@@ -120,6 +130,10 @@ class LineProgress(SilentProgress):
         """Remember since when."""
         self._watch.check_started(host, planned, self._clock())
 
+    def check_state(self, host: str, planned: PlannedCheck, observation: Observation) -> None:
+        """Remember it for the next heartbeat."""
+        self._watch.check_state(host, planned, observation)
+
     def check_finished(self, outcome: CheckOutcome) -> None:
         """A line if each check was asked for, else perhaps a heartbeat."""
         self._watch.check_finished(outcome, self._clock())
@@ -148,7 +162,7 @@ class LineProgress(SilentProgress):
     def tick(self) -> None:
         """A heartbeat when nothing was said for `every_s`."""
         if self._clock() - self._spoke >= self._every_s:
-            self._say(heartbeat(self._watch, self._clock(), longest=3))
+            self._say(heartbeat(self._watch, self._clock(), longest=3, mask=self._mask))
 
     def _remote_side(self, outcome: HostOutcome) -> str:
         """What the host was looked at with, for those who want to know everything."""
@@ -171,7 +185,7 @@ class LineProgress(SilentProgress):
         self._write(safe(line) + "\n")
 
 
-def heartbeat(watch: Watch, now: float, *, longest: int) -> str:
+def heartbeat(watch: Watch, now: float, *, longest: int, mask: Callable[[str], str]) -> str:
     """Where the run stands, in one line."""
     parts = [
         f"{watch.hosts_done:,}/{count_of(watch.hosts, 'host')}",
@@ -180,17 +194,17 @@ def heartbeat(watch: Watch, now: float, *, longest: int) -> str:
     parts.append(count_of(watch.findings, "finding"))
     if watch.troubles:
         parts.append(f"{count_of(sum(watch.troubles.values()), 'host')} in trouble")
-    running = [describe(item, now) for item in watch.oldest(longest)]
+    running = [describe(item, now, mask) for item in watch.oldest(longest)]
     more = watch.under_way - len(running)
     if running:
         parts.append("running: " + "; ".join(running) + (f"; {more:,} more" if more > 0 else ""))
     return ", ".join(parts)
 
 
-def describe(item: Running, now: float) -> str:
-    """``disk on web01 for 12 s``."""
-    what = item.check or "connecting"
-    return f"{what} {'on' if item.check else 'to'} {item.host} for {duration(max(0.0, now - item.since))}"
+def describe(item: Running, now: float, mask: Callable[[str], str]) -> str:
+    """``gpu07 smart-scan 42 s io_wait blk_mq_get_tag /dev/sdb (smartctl)``; `mask` takes secrets out of its end."""
+    text = f"{item.host} {item.check or 'connecting'} {duration(max(0.0, now - item.since))}"
+    return f"{text} {mask(item.seen.brief)}" if item.seen else text
 
 
 def _verdicts(outcome: HostOutcome) -> str:

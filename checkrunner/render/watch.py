@@ -6,9 +6,10 @@ Costs a few microseconds an event; holds one entry for each check that is under 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from checkrunner.model.observation import Observation
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck
 from checkrunner.model.results import HostState, VerdictState
 
@@ -20,11 +21,13 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """Something under way: a check, or a connection being made (then `check` is empty)."""
+    """Something under way: a check, or a connection being made (then `check` is empty). `seen` is what the check's
+    command was last seen doing."""
 
     host: str
     check: str
     since: float
+    seen: Observation | None = None
 
 
 @dataclass(slots=True)
@@ -90,6 +93,14 @@ class Watch:
         waiting[planned.key] = None
         if len(waiting) == 1:
             self._running[lane] = Running(host, planned.key, now)
+
+    def check_state(self, host: str, planned: PlannedCheck, observation: Observation) -> None:
+        """The check's command was seen doing something. Says nothing of one whose turn in its session has not come."""
+        lane = (host, f"s:{planned.check.session}")
+        running = self._running.get(lane)
+        if running is not None and running.check == planned.key:
+            # The same key keeps its place: the order is that of the times.
+            self._running[lane] = replace(running, seen=observation)
 
     def check_finished(self, outcome: CheckOutcome, now: float) -> None:
         """The check has its outcome; the next of its session runs now."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections import defaultdict
 from collections.abc import Sequence
 
 from checkrunner.model.errors import AgentError, HostError, SessionError, SessionLostError, TemplateError
+from checkrunner.model.observation import Observation
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck, Skip, Step
 from checkrunner.model.results import (
     Execution,
@@ -48,6 +50,7 @@ class HostRun:
         self._judged: dict[str, CheckOutcome] = {}
         self._waiting: dict[str, asyncio.Future[None]] = {}
         self._lost: HostError | None = None
+        self._seen: dict[str, Observation] = {}
 
     def never_started(self) -> HostOutcome:
         """The run ended before this host's turn, or while it connected."""
@@ -136,7 +139,7 @@ class HostRun:
         started = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout_at(answer_by):
-                result, early = await session.run(step)
+                result, early = await session.run(step, on_state=functools.partial(self._see, step.planned))
         except TimeoutError:
             self._host_lost(SessionLostError("the remote side stopped answering"))
             await session.aclose()
@@ -159,6 +162,10 @@ class HostRun:
         self._publish(outcome)
         slices = await self._slices(session, step, result, verdict, early)
         self._record(self._outcome(step.planned, verdict, result=result, slices=slices))
+
+    def _see(self, planned: PlannedCheck, observation: Observation) -> None:
+        self._seen[planned.key] = observation
+        self._observer.check_state(self._script.host.name, planned, observation)
 
     async def _slices(
         self,
@@ -199,10 +206,17 @@ class HostRun:
         error = self._lost
         message = error.message if error else "the link was lost"
         elapsed = asyncio.get_running_loop().time() - started
+        seen = self._seen.get(step.planned.key)
         result = Result(
-            seq=0, session=step.command.session, execution=Execution.LOST, elapsed_s=round(elapsed, 3), state=message
+            seq=0,
+            session=step.command.session,
+            execution=Execution.LOST,
+            elapsed_s=round(elapsed, 3),
+            state=message,
+            seen=seen,
         )
-        reason = Reason(subject="execution", expected="done", actual="lost", message=f"lost: {message}")
+        last = f"; last seen: {seen.evidence}" if seen else ""
+        reason = Reason(subject="execution", expected="done", actual="lost", message=f"lost: {message}{last}")
         verdict = Verdict(state=VerdictState.UNKNOWN, reasons=(reason,))
         return self._outcome(step.planned, verdict, result=result, error=error)
 

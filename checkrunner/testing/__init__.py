@@ -17,6 +17,7 @@ from checkrunner.testing.pure_checks import (
 from checkrunner.testing.twins import (
     CLOGGED,
     COMPLAIN,
+    COMPLAIN_FOREVER,
     ECHO,
     END,
     FLOOD,
@@ -30,6 +31,7 @@ from checkrunner.testing.twins import (
 __all__ = [
     "CLOGGED",
     "COMPLAIN",
+    "COMPLAIN_FOREVER",
     "ECHO",
     "END",
     "FLOOD",

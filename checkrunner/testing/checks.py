@@ -7,11 +7,12 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from checkrunner.model.errors import AgentError, ConnectError, SessionLostError
 from checkrunner.model.inventory import Host
+from checkrunner.model.observation import Observation
 from checkrunner.model.plan import Command, PlannedCheck, Step
 from checkrunner.model.playbook import Check
 from checkrunner.model.results import Execution, SliceMode, SliceQuery
 from checkrunner.model.seams import Channel, Session, Transport
-from checkrunner.testing.twins import CLOGGED, COMPLAIN, ECHO, END, FLOOD
+from checkrunner.testing.twins import CLOGGED, COMPLAIN, COMPLAIN_FOREVER, ECHO, END, FLOOD
 
 __all__ = [
     "check_channel",
@@ -38,6 +39,7 @@ async def check_channel(open_channel: Callable[[str], Awaitable[Channel]]) -> No
     await _waits_for_a_reader(await open_channel(CLOGGED))
     await _closes_under_a_flood(await open_channel(FLOOD))
     await _keeps_what_was_complained(await open_channel(COMPLAIN))
+    await _breaks_under_complaints(await open_channel(COMPLAIN_FOREVER))
     await _closes(await open_channel(ECHO))
 
 
@@ -103,6 +105,12 @@ async def _keeps_what_was_complained(channel: Channel) -> None:
             await asyncio.sleep(0.01)
     assert len(channel.stderr_tail()) <= 4096
     await channel.aclose()
+
+
+async def _breaks_under_complaints(channel: Channel) -> None:
+    await _raises(channel.receive(), SessionLostError)
+    assert len(channel.stderr_tail()) <= 4096
+    await _closes(channel)
 
 
 async def _closes(channel: Channel) -> None:
@@ -189,8 +197,27 @@ async def check_session(open_one: Callable[[], Awaitable[Session]]) -> None:
         fetched = await session.fetch(result, SliceQuery(mode=SliceMode.MATCH, pattern="h.l"))
         assert [(line.number, line.data) for line in fetched.lines] == [(1, b"hello")]
         await _raises(session.fetch(result, bad), AgentError)
+    await _reports_states(session)
     await _cancels(session)
     await _closes_with_calls_in_flight(session)
+
+
+async def _reports_states(session: Session) -> None:
+    states: list[Observation] = []
+    async with asyncio.timeout(_SOON_S):
+        quick = session.run(make_step("echo hello", session="other"), on_state=states.append)
+        assert (await quick)[0].rc == 0
+        assert states == [], "a command that ends at once is not looked at"
+        await session.run(make_step("sleep 1.5"), on_state=states.append)
+        assert states, "a command that runs for longer than a second is looked at"
+        assert all(isinstance(state, Observation) for state in states)
+        gone = asyncio.ensure_future(session.run(make_step("sleep 1.5", session="other"), on_state=states.append))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await asyncio.wait({gone})
+        states.clear()
+        await session.run(make_step("sleep 1.5"))
+        assert states == [], "nobody is told of a call that was cancelled"
 
 
 async def _cancels(session: Session) -> None:

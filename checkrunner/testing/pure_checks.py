@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from checkrunner.model.errors import TemplateError, UnreachableError
 from checkrunner.model.inventory import Host
+from checkrunner.model.observation import Activity, Observation
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck, Skip, Step
 from checkrunner.model.playbook import Check
 from checkrunner.model.report import Report
@@ -99,6 +100,9 @@ def check_observer(make: Callable[[], Observer]) -> None:
     observer.host_connecting("down")
     observer.host_connected("up")
     observer.check_started("up", planned)
+    observer.tick()
+    observer.check_state("up", planned, Observation(kind=Activity.IO_WAIT, name="\x1b[2J df", on="/mnt", since_s=3.0))
+    observer.check_state("up", planned, Observation(kind=Activity.UNKNOWN))
     observer.tick()
     observer.check_finished(looked)
     observer.check_finished(missed)

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 from checkrunner.model.errors import AgentError, SessionLostError, UnreachableError
 from checkrunner.model.inventory import Host
+from checkrunner.model.observation import Observation
 from checkrunner.model.plan import Step
 from checkrunner.model.results import Execution, Output, RawLine, RawSlice, Result, SliceMode, SliceQuery, Stream
 
 __all__ = [
     "CLOGGED",
     "COMPLAIN",
+    "COMPLAIN_FOREVER",
     "ECHO",
     "END",
     "FLOOD",
@@ -32,9 +34,11 @@ END = "exec true"
 CLOGGED = "exec sleep 60"
 FLOOD = "exec yes"
 COMPLAIN = "echo trouble >&2; exec cat"
+COMPLAIN_FOREVER = "yes >&2; exit"
 """Commands that a transport under test is asked to start; `MemoryTransport` has programs for them."""
 
 _CHUNK = 256 << 10
+_MOST_COMPLAINTS = 16 << 20
 
 
 class MemoryChannel:
@@ -45,6 +49,7 @@ class MemoryChannel:
         self._out: asyncio.Queue[bytes] = asyncio.Queue(8)
         self._rest = b""
         self._tail = b""
+        self._complaints = 0
         self._ended = False
         self._closed = False
         self._broken = False
@@ -63,13 +68,15 @@ class MemoryChannel:
             return b""
         chunk = b"" if self._broken else await self._out.get()
         if self._broken:
-            raise SessionLostError("the link broke")
+            raise SessionLostError(
+                "the link broke" if self._complaints <= _MOST_COMPLAINTS else "a flood of complaints"
+            )
         self._ended = not chunk
         return chunk
 
     def stderr_tail(self) -> bytes:
         """See the seam."""
-        return self._tail[-4096:]
+        return self._tail
 
     async def aclose(self) -> None:
         """See the seam."""
@@ -98,7 +105,10 @@ class MemoryChannel:
 
     def peer_complain(self, data: bytes) -> None:
         """The program's standard error."""
-        self._tail += data
+        self._tail = (self._tail + data)[-4096:]
+        self._complaints += len(data)
+        if self._complaints > _MOST_COMPLAINTS:
+            self.break_link()
 
 
 Program = Callable[[MemoryChannel], Awaitable[None]]
@@ -128,12 +138,19 @@ async def _complain(channel: MemoryChannel) -> None:
     await _echo(channel)
 
 
+async def _complain_forever(channel: MemoryChannel) -> None:
+    while True:
+        channel.peer_complain(b"y\n" * (1 << 19))
+        await asyncio.sleep(0)
+
+
 class MemoryTransport:
     """Hosts in this process: `programs` maps command lines to coroutines; a host in `dead` cannot be reached."""
 
     def __init__(self, programs: Mapping[str, Program] | None = None, *, dead: Sequence[str] = ()) -> None:
         known: Mapping[str, Program]
         known = {ECHO: _echo, END: _end, CLOGGED: _clogged, FLOOD: _flood, COMPLAIN: _complain}
+        known = {**known, COMPLAIN_FOREVER: _complain_forever}
         self._programs = {**known, **(programs or {})}
         self._dead = dead
         self._channels: list[MemoryChannel] = []
@@ -168,7 +185,7 @@ class MemoryTransport:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scripted:
     """What a command of a `ScriptedSession` does. `error` is raised instead; `after` is waited for first: it runs until
-    then, or until it is cancelled."""
+    then, or until it is cancelled. `states` is what the host sees of it meanwhile."""
 
     rc: int | None = 0
     stdout: bytes = b""
@@ -176,6 +193,7 @@ class Scripted:
     execution: Execution = Execution.DONE
     error: Exception | None = None
     after: asyncio.Event | None = None
+    states: Sequence[Observation] = ()
 
 
 class ScriptedSession:
@@ -193,7 +211,9 @@ class ScriptedSession:
         self._ending = asyncio.Event()
         self._running = 0
 
-    async def run(self, step: Step) -> tuple[Result, Sequence[RawSlice | None]]:
+    async def run(
+        self, step: Step, *, on_state: Callable[[Observation], None] | None = None
+    ) -> tuple[Result, Sequence[RawSlice | None]]:
         """See the seam."""
         if self._closed:
             raise SessionLostError("the session is closed")
@@ -204,17 +224,19 @@ class ScriptedSession:
             raise AgentError(f"nothing is scripted for {shell!r}")
         self._running += 1
         try:
-            return await self._run(step, scripted, self._ending)
+            return await self._run(step, scripted, self._ending, on_state or _unseen)
         finally:
             self._running -= 1
 
     async def _run(
-        self, step: Step, scripted: Scripted, ending: asyncio.Event
+        self, step: Step, scripted: Scripted, ending: asyncio.Event, on_state: Callable[[Observation], None]
     ) -> tuple[Result, Sequence[RawSlice | None]]:
         execution = Execution.NOT_RUN
         async with self._turns[step.command.session]:
             if not ending.is_set():
                 execution = scripted.execution
+                for state in scripted.states:
+                    on_state(state)
                 if scripted.after is not None and not await _first(scripted.after, ending):
                     execution = Execution.KILLED
         if self._closed:
@@ -230,6 +252,7 @@ class ScriptedSession:
             rc=scripted.rc if execution is Execution.DONE else None,
             stdout=_output(scripted.stdout),
             stderr=_output(scripted.stderr),
+            seen=scripted.states[-1] if scripted.states and execution is not Execution.DONE else None,
         )
         slices: list[RawSlice | None] = []
         for query in step.early:
@@ -260,6 +283,10 @@ class ScriptedSession:
         """See the seam."""
         self._closed = True
         self._ending.set()
+
+
+def _unseen(_: Observation) -> None:
+    """For callers who do not want to know."""
 
 
 async def _first(wanted: asyncio.Event, other: asyncio.Event) -> bool:

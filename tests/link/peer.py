@@ -1,7 +1,8 @@
 """A tiny agent for tests of the client's side: it speaks the protocol and does odd things when a command asks for it.
 
 Commands: ``echo TEXT``, ``false``, ``sleep SECONDS``, ``size`` (prints the command's own length and digest),
-``exit-agent``, ``garbage``, ``wrong-id``, ``flood-slice``, ``fatal KIND``.
+``exit-agent``, ``seen-after`` (a state after the
+result), ``seen-flood``, ``seen-other ID``, ``garbage``, ``wrong-id``, ``flood-slice``, ``fatal KIND``.
 """
 
 from __future__ import annotations
@@ -44,7 +45,12 @@ if not line.startswith(b"hello 0 "):
 words = dict(word.split("=") for word in line.decode().split()[2:])
 out({"t": "hello", "nonce": words["nonce"], "v": 1, "agent": DIGEST, "python": "3", "bash": "5", "uid": os.getuid(),
      "pid": os.getpid(), "clock": time.time(), "dir": "", "notes": []})
-outputs = {}
+outputs, late = {}, 0
+
+def seen(ident):
+    out({"t": "running", "id": ident, "elapsed_s": 1.0, "state": "sleep 1 s idle",
+         "seen": {"kind": "idle", "pid": 7, "name": "sleep", "wchan": "hrtimer_nanosleep", "since_s": 1.0}})
+
 while True:
     verb, ident, keys, sections = request()
     if verb == "bye":
@@ -79,7 +85,16 @@ while True:
     elif word == b"false":
         rc = 1
     elif word == b"sleep":
+        if float(rest) > 1:
+            seen(ident)
         time.sleep(float(rest))
+    elif word == b"seen-after":
+        late = ident
+    elif word == b"seen-flood":
+        for _ in range(100000):
+            seen(ident)
+    elif word == b"seen-other":
+        seen(int(rest))
     elif word == b"size":
         data = b"%d %s\n" % (len(command), hashlib.sha256(command).hexdigest().encode())
     elif word == b"exit-agent":
@@ -98,6 +113,8 @@ while True:
     stream = {"lines": data.count(b"\n"), "bytes": len(data), "longest": len(data)} if data else {}
     out({"t": "result", "id": ident, "session": keys["session"], "execution": "done", "rc": rc, "elapsed_s": 0.001,
          "stdout": stream})
+    if late:
+        seen(late)
 """
 
 

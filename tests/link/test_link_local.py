@@ -18,6 +18,7 @@ from checkrunner.link.transports import TRANSPORTS, make_transport
 from checkrunner.link.transports.local import LocalTransport
 from checkrunner.model.errors import UnknownNameError, UnreachableError
 from checkrunner.model.inventory import Host
+from checkrunner.model.observation import Activity, Observation
 from checkrunner.model.options import LocalOptions
 from checkrunner.testing import MemoryTransport, Scripted, ScriptedSession, check_session, check_transport
 
@@ -38,7 +39,10 @@ def test_the_twin_keeps_the_contract() -> None:
 def test_the_scripted_session_keeps_the_contract() -> None:
     async def open_one() -> ScriptedSession:
         long = Scripted(after=asyncio.Event())
-        return ScriptedSession({"echo hello": Scripted(stdout=b"hello\n"), "false": Scripted(rc=1), "sleep 60": long})
+        seen = Scripted(states=[Observation(kind=Activity.IDLE, name="sleep", wchan="hrtimer_nanosleep")])
+        return ScriptedSession(
+            {"echo hello": Scripted(stdout=b"hello\n"), "false": Scripted(rc=1), "sleep 60": long, "sleep 1.5": seen}
+        )
 
     run_async(check_session(open_one))
 

@@ -113,7 +113,7 @@ def test_lines_for_a_few_hosts() -> None:
 
     assert out.getvalue().splitlines() == [
         "checking 2 hosts, 2 checks",
-        "0/2 hosts, 0/2 checks, 0 findings, running: disk on a for 12 s",
+        "0/2 hosts, 0/2 checks, 0 findings, running: a disk 12 s",
         "a: 1 warn",
         "b<U+001B>[31m: unreachable: refused",
         "finished 1 of 2 checks in 12 s",
@@ -189,8 +189,8 @@ def test_the_live_view_names_what_runs_where_and_escapes_it() -> None:
     console.print(progress.view())
 
     text = console.file.getvalue()  # type: ignore[attr-defined]  # the StringIO from above
-    assert "check0 on [bold]a[/bold] for 1 min 15 s" in text
-    assert "check1 on b<U+001B>]0;x<U+0007> for 1 min 14 s" in text
+    assert "[bold]a[/bold] check0 1 min 15 s" in text
+    assert "b<U+001B>]0;x<U+0007> check1 1 min 14 s" in text
     assert "and 1 more" in text
     assert "0 connecting, 3 connected   1 finding so far  1 crit" in text
     assert "1/9 checks" in text
@@ -246,7 +246,7 @@ def test_the_live_view_leaves_the_terminal_clean(end: str, code: int) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         seen = b""
-        while end.startswith("time") and b"connecting to web01" not in seen:
+        while end.startswith("time") and b"web01 connecting" not in seen:
             seen += os.read(ours, 65536)
         if end.startswith("time"):
             process.send_signal(signal.SIGINT)
@@ -254,7 +254,7 @@ def test_the_live_view_leaves_the_terminal_clean(end: str, code: int) -> None:
         assert process.wait(20) == code
     os.close(ours)
 
-    assert b"connecting to web01" in seen
+    assert b"web01 connecting" in seen
     before_traceback = seen.split(b"Traceback")[0]
     assert before_traceback.count(b"\x1b[?25l") == before_traceback.count(b"\x1b[?25h") == 1
     tail = before_traceback[before_traceback.rindex(b"\x1b[?25h") :]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from checkrunner.model.errors import SessionLostError, TemplateError
 from checkrunner.model.inventory import Host
+from checkrunner.model.observation import Observation
 from checkrunner.model.plan import CheckOutcome, Command, HostOutcome, PlannedCheck, Skip, Step
 from checkrunner.model.playbook import Check
 from checkrunner.model.results import (
@@ -82,6 +83,7 @@ class FakeSession:
     """Answers each command by the behaviour of its id, or with rc 0 at once. One command at a time per session name."""
 
     behaviours: Mapping[str, Behaviour] = field(default_factory=dict)
+    states: Mapping[str, Sequence[Observation]] = field(default_factory=dict)
     agent: str = "fake"
     notes: Sequence[str] = ()
     started: list[str] = field(default_factory=list)
@@ -91,11 +93,16 @@ class FakeSession:
     lost: asyncio.Event = field(default_factory=asyncio.Event)
     locks: dict[str, asyncio.Lock] = field(default_factory=dict)
 
-    async def run(self, step: Step) -> tuple[Result, Sequence[RawSlice | None]]:
+    async def run(
+        self, step: Step, *, on_state: Callable[[Observation], None] | None = None
+    ) -> tuple[Result, Sequence[RawSlice | None]]:
         name = step.planned.key
         self.started.append(name)
         async with self.locks.setdefault(step.command.session, asyncio.Lock()):
             ends = [asyncio.ensure_future(event.wait()) for event in (self.cancelled, self.lost)]
+            for state in self.states.get(name, ()):
+                assert on_state is not None
+                on_state(state)
             behaviour = self.behaviours.get(name)
             work = asyncio.ensure_future(behaviour(step) if behaviour else _at_once(step))
             try:
@@ -144,6 +151,9 @@ class Recorder:
 
     def check_started(self, host: str, planned: PlannedCheck) -> None:
         self.events.append(("check_started", planned.key))
+
+    def check_state(self, host: str, planned: PlannedCheck, observation: Observation) -> None:
+        self.events.append(("check_state", f"{planned.key} {observation.brief}"))
 
     def check_finished(self, outcome: CheckOutcome) -> None:
         self.events.append(("check_finished", outcome.planned.key))

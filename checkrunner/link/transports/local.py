@@ -13,13 +13,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import cast
 
+from checkrunner.link.transports.complaints import FLOODED, Complaints
 from checkrunner.model.errors import SessionLostError, UnreachableError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import LocalOptions
 
 __all__ = ["LocalChannel", "LocalTransport"]
 
-_TAIL = 4096
 _CHUNK = 256 << 10
 # Unread output beyond this stops the reading, so that a program which floods us meets a full pipe.
 _HIGH_WATER = 1 << 20
@@ -84,7 +84,7 @@ class LocalChannel:
         self._held = 0
         self._eof = False
         self._arrived = asyncio.Event()
-        self._tail = bytearray()
+        self._complaints = Complaints()
         self._stdin = _Input()
         self._stdout = _Output(self._data, self._end)
         self._stderr = _Output(self._error_text, lambda: None)
@@ -132,6 +132,8 @@ class LocalChannel:
         while not self._chunks:
             if self._eof or self._closing is not None:
                 return b""
+            if self._complaints.flooded:
+                raise SessionLostError(FLOODED)
             self._arrived.clear()
             await self._arrived.wait()
         chunk = self._chunks.popleft()
@@ -145,7 +147,7 @@ class LocalChannel:
 
     def stderr_tail(self) -> bytes:
         """The last bytes of the program's standard error."""
-        return bytes(self._tail)
+        return self._complaints.tail
 
     async def aclose(self) -> None:
         """End the program's input and wait about a second at most for its end."""
@@ -157,6 +159,7 @@ class LocalChannel:
         self._arrived.set()
         self._stdin.close()
         self._stdout.resume()
+        self._stderr.resume()
         if not await self._process_ended(_ENDING_S):
             # It is still cleaning up, which killing it would prevent. A thread sees to it that no zombie is left.
             threading.Thread(target=self._process.wait, daemon=True).start()
@@ -196,8 +199,10 @@ class LocalChannel:
         self._arrived.set()
 
     def _error_text(self, data: bytes) -> None:
-        self._tail += data
-        del self._tail[:-_TAIL]
+        self._complaints.add(data)
+        if self._complaints.flooded:
+            self._stderr.pause()
+            self._arrived.set()
 
 
 class _Input(asyncio.BaseProtocol):

@@ -13,6 +13,7 @@ from typing import Any
 
 import asyncssh
 
+from checkrunner.link.transports.complaints import FLOODED, Complaints
 from checkrunner.link.transports.ssh_dialer import Dialer, Standing
 from checkrunner.link.transports.ssh_errors import Progress, loss_text, mapped_errors
 from checkrunner.link.transports.ssh_options import ignored_options
@@ -132,7 +133,7 @@ class SshChannel(asyncssh.SSHClientSession[bytes]):
         self._arrived = asyncio.Event()
         self._writable = asyncio.Event()
         self._writable.set()
-        self._tail = bytearray()
+        self._complaints = Complaints()
 
     # ---- the seam
 
@@ -155,6 +156,8 @@ class SshChannel(asyncssh.SSHClientSession[bytes]):
                 raise SessionLostError(loss_text(self._broken)) from self._broken
             if self._eof or self._gone or self._closed:
                 return b""
+            if self._complaints.flooded:
+                raise SessionLostError(FLOODED)
             self._arrived.clear()
             await self._arrived.wait()
         chunk = self._chunks.popleft()
@@ -169,7 +172,7 @@ class SshChannel(asyncssh.SSHClientSession[bytes]):
 
     def stderr_tail(self) -> bytes:
         """The last bytes of the command's standard error."""
-        return bytes(self._tail)
+        return self._complaints.tail
 
     async def aclose(self) -> None:
         """End the command's input and the channel. Costs no round trip: nothing is waited for."""
@@ -192,8 +195,10 @@ class SshChannel(asyncssh.SSHClientSession[bytes]):
     def data_received(self, data: bytes, datatype: asyncssh.DataType) -> None:
         """Output of the command."""
         if datatype is not None:
-            self._tail += data
-            del self._tail[:-_TAIL]
+            self._complaints.add(data)
+            if self._complaints.flooded and self._channel is not None:
+                self._channel.pause_reading()
+                self._arrived.set()
             return
         if self._closed:
             return

@@ -1,0 +1,123 @@
+"""The requests of one session that are not answered yet, and which answers they allow.
+
+The other end may be hostile: an answer that nobody asked for, a second one, one that is larger than what was asked for,
+or a flood of reports is a ProtocolError.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from checkrunner.link.wire import AgentFailure, Answer, Done, ResultAnswer, Running, SliceAnswer
+from checkrunner.model.errors import AgentError, HostError, ProtocolError
+from checkrunner.model.observation import Observation
+from checkrunner.model.results import RawSlice, SliceMode, SliceQuery
+
+__all__ = ["Calls", "raw_slice"]
+
+# An agent reports a command's state once a second at most. These are bounds for one that does not keep to that: so many
+# reports at once, and so many a second.
+_REPORTS_AT_ONCE = 100
+_REPORTS_A_SECOND = 10
+
+_OnState = Callable[[Observation], None]
+
+
+@dataclass(slots=True)
+class _Call:
+    """A request; `query` is set for slices, `on_state` may be for commands."""
+
+    future: asyncio.Future[object]
+    kind: type[Answer]
+    since: float
+    query: SliceQuery | None = None
+    on_state: _OnState | None = None
+    reports: int = 0
+
+
+class Calls:
+    """What is in flight, by the requests' ids. A call whose caller has gone stays until its answer comes."""
+
+    def __init__(self) -> None:
+        self._open: dict[int, _Call] = {}
+
+    @property
+    def outstanding(self) -> int:
+        """How many answers somebody waits for."""
+        return sum(not call.future.done() for call in self._open.values())
+
+    def expect(
+        self,
+        ident: int,
+        kind: type[Answer],
+        *,
+        query: SliceQuery | None = None,
+        on_state: _OnState | None = None,
+    ) -> asyncio.Future[object]:
+        """The future of the answer, which is of `kind`; AgentError where the host refuses the request."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[object] = loop.create_future()
+        self._open[ident] = _Call(future, kind, loop.time(), query, on_state)
+        return future
+
+    def take(self, answer: ResultAnswer | SliceAnswer | Done | Running | AgentFailure) -> None:
+        """Hand an answer to whoever waits for it. Raises ProtocolError for one that nobody can have asked for."""
+        call = self._open.get(answer.id)
+        if isinstance(answer, Running):
+            self._report(call, answer)
+            return
+        refused = isinstance(answer, AgentFailure)
+        if call is None or not (refused or isinstance(answer, call.kind)):
+            raise _unasked(answer)
+        if isinstance(answer, SliceAnswer) and call.query is not None:
+            _check_slice(answer, call.query)
+        del self._open[answer.id]
+        if call.future.done():
+            return
+        if isinstance(answer, AgentFailure):
+            call.future.set_exception(AgentError(answer.message or answer.kind))
+        else:
+            call.future.set_result(answer)
+
+    def fail(self, error: HostError) -> None:
+        """End every call with the same error."""
+        calls, self._open = self._open, {}
+        for call in calls.values():
+            if not call.future.done():
+                call.future.set_exception(error)
+                # A slice's future may have nobody waiting yet; its run tells the caller.
+                call.future.exception()
+
+    def _report(self, call: _Call | None, answer: Running) -> None:
+        if call is None or call.kind is not ResultAnswer:
+            raise _unasked(answer)
+        call.reports += 1
+        elapsed = asyncio.get_running_loop().time() - call.since
+        if call.reports > _REPORTS_AT_ONCE + _REPORTS_A_SECOND * elapsed:
+            raise ProtocolError(f"the host reported the state of request {answer.id} {call.reports} times")
+        if call.on_state is not None and answer.seen is not None and not call.future.done():
+            call.on_state(answer.seen)
+
+
+def raw_slice(answer: object, query: SliceQuery) -> RawSlice:
+    """The slice that an answer to `query` holds."""
+    assert isinstance(answer, SliceAnswer)
+    return RawSlice(query=query, lines=answer.lines, total_lines=answer.total_lines, more_lines=answer.more_lines)
+
+
+def _unasked(answer: ResultAnswer | SliceAnswer | Done | Running | AgentFailure) -> ProtocolError:
+    kind = type(answer).__name__
+    return ProtocolError(f"the host answered {kind} to request {answer.id}, which asked no such thing")
+
+
+def _check_slice(answer: SliceAnswer, query: SliceQuery) -> None:
+    if answer.size > query.max_bytes:
+        raise ProtocolError(f"the host sent {answer.size} bytes where at most {query.max_bytes} were asked for")
+    most = 1 if query.mode is SliceMode.BYTES else max(query.max_lines, 0)
+    if len(answer.lines) > most:
+        raise ProtocolError(f"the host sent {len(answer.lines)} lines where at most {most} were asked for")
+    if any(line.number >= after.number for line, after in itertools.pairwise(answer.lines)):
+        raise ProtocolError("the host sent the lines of a slice out of order")
