@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from checkrunner.findings.exit_code import exit_code
@@ -10,7 +10,7 @@ from checkrunner.findings.fold import fold
 from checkrunner.findings.grouping import Group, group
 from checkrunner.findings.incomplete import fold_incomplete
 from checkrunner.findings.masks import Masker, own_names
-from checkrunner.findings.numbers import shared_reasons, shared_result
+from checkrunner.findings.numbers import shared_reasons, shared_result, shared_seen
 from checkrunner.findings.redact import NullRedactor
 from checkrunner.findings.tokens import measure
 from checkrunner.findings.totals import capture_of, count, execution_of
@@ -114,6 +114,7 @@ class _Building:
         check = first.planned.check
         names = tuple(outcome.host for outcome in entry.outcomes)
         reasons, differ = shared_reasons(entry.outcomes)
+        ran = execution_of(first) is not Execution.NOT_RUN
         why, fix = self._why_and_fix(first)
         self._omit_slices(entry)
         return Finding(
@@ -127,7 +128,8 @@ class _Building:
             hosts=self._hosts(names, f"finding {entry.id}"),
             names=names,
             reasons=tuple(self._reason(reason) for reason in reasons),
-            result=shared_result(entry.outcomes) if execution_of(first) is not Execution.NOT_RUN else {},
+            result=self._texts_in(shared_result(entry.outcomes) if ran else {}),
+            seen=self._texts_in(shared_seen(entry.outcomes)),
             slices=first.slices,
             notes=self._notes(entry, differ),
             why=self.text(why),
@@ -193,6 +195,9 @@ class _Building:
             actual=self.text(reason.actual),
             message=self.text(reason.message),
         )
+
+    def _texts_in(self, values: Mapping[str, object]) -> dict[str, object]:
+        return {name: self.text(value) if isinstance(value, str) else value for name, value in values.items()}
 
     def _hosts(self, names: tuple[str, ...], where: str, *, folded: str | None = None) -> str:
         """The folded names; where they are too long, those of the first hosts."""

@@ -10,7 +10,7 @@ from checkrunner.model.plan import CheckOutcome
 from checkrunner.model.report import NumberRange
 from checkrunner.model.results import Reason, Result
 
-__all__ = ["shared_reasons", "shared_result"]
+__all__ = ["shared_reasons", "shared_result", "shared_seen"]
 
 _NUMBERS: dict[str, Callable[[Result], float | None]] = {
     "rc": lambda result: result.rc,
@@ -35,9 +35,30 @@ def shared_result(outcomes: Sequence[CheckOutcome]) -> dict[str, object]:
         values = [(value, host) for host, result in results if (value := read(result)) is not None]
         if values and (name == "rc" or any(value for value, _ in values)):
             out[name] = _value_or_range(values)
-    states = {result.state for _, result in results}
+    states = {result.state for _, result in results if result.seen is None}
     if len(states) == 1 and (state := states.pop()):
         out["state"] = state
+    return out
+
+
+def shared_seen(outcomes: Sequence[CheckOutcome]) -> dict[str, object]:
+    """What the commands of a finding were last seen doing. What has one value for each host (a process, a descriptor)
+    is that of the first host; its `pid` is left out where there are more."""
+    results = [(outcome.host, outcome.result) for outcome in outcomes if outcome.result is not None]
+    looks = [(host, result.seen) for host, result in results if result.seen is not None]
+    out: dict[str, object] = {}
+    if looks:
+        seen = looks[0][1]
+        parts = {"kind": str(seen.kind), "pid": seen.pid if len(outcomes) == 1 else 0, "name": seen.name}
+        parts |= {"wchan": seen.wchan, "syscall": seen.syscall}
+        out = {name: value for name, value in parts.items() if value}
+        out |= {} if seen.fd is None else {"fd": seen.fd}
+        out |= {"on": seen.on} if seen.on else {}
+        out |= {} if seen.echo is None else {"echo": seen.echo}
+        if any(look.since_s for _, look in looks):
+            out["since_s"] = _value_or_range([(look.since_s, host) for host, look in looks])
+    if results and results[0][1].prompt:
+        out["prompt"] = results[0][1].prompt
     return out
 
 

@@ -190,11 +190,12 @@ def _seen(fields: Fields) -> Observation | None:
     if value is None:
         return None
     seen = mapping_of(value, "seen")
+    wchan = line_of(seen, "wchan", _MAX_NAME)  # the kernel writes 0 where it does not sleep, or will not say
     return Observation(
         kind=member_of(Activity, seen, "kind"),
         pid=int_of(seen, "pid", 0),
         name=line_of(seen, "name", _MAX_NAME),
-        wchan=line_of(seen, "wchan", _MAX_NAME),
+        wchan="" if wchan == "0" else wchan,
         syscall=line_of(seen, "syscall", _MAX_NAME),
         fd=optional_int_of(seen, "fd", _MAX_FD),
         on=line_of(seen, "on"),

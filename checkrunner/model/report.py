@@ -86,7 +86,9 @@ class Finding:
 
     `id` is a digest of check, verdict and evidence: equal findings of two runs have equal ids. `hosts` is the folded
     text (``web[01-03]``), `names` the hosts one by one. `result` holds metadata shared by all of them: a value where
-    they agree, a NumberRange where they do not.
+    they agree, a NumberRange where they do not. `seen` is what a command that did not end was last seen doing: the
+    parts of an `Observation` that are there (`pid` of a single host only, `since_s` perhaps as a NumberRange), and
+    `prompt`.
     """
 
     id: str
@@ -100,6 +102,7 @@ class Finding:
     names: tuple[str, ...]
     reasons: tuple[Reason, ...] = ()
     result: Mapping[str, object] = field(default_factory=dict)
+    seen: Mapping[str, object] = field(default_factory=dict)
     slices: tuple[Slice, ...] = ()
     notes: tuple[str, ...] = ()
     why: str = ""

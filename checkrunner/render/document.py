@@ -85,6 +85,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         _filled(
             reasons=[_reason(reason) for reason in finding.reasons],
             result={name: _metadata(value) for name, value in finding.result.items()},
+            seen={name: _metadata(value) for name, value in finding.seen.items()},
             slices=[_slice(piece) for piece in finding.slices],
             notes=[safe_json(note) for note in finding.notes],
             why=finding.why,

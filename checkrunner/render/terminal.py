@@ -171,6 +171,9 @@ class _Page:
         state = result.get("state")
         if isinstance(state, str) and not any(state in reason.message for reason in finding.reasons):
             facts.append(state)
+        since = finding.seen.get("since_s")
+        if isinstance(since, NumberRange):
+            facts.append(f"{_plain(finding.seen.get('kind', 'seen'))} for {_value(since, _seconds)}")
         if facts and finding.verdict is not VerdictState.OK:
             for line in wrapped(", ".join(facts), self._width, first=_INDENT, rest=_INDENT):
                 yield self._style("dim", line)

@@ -13,8 +13,10 @@ from outcome_factory import finished, host, output, planned, reason, result, run
 from checkrunner.findings.build import ReportLimits, build_report
 from checkrunner.findings.fold import unfold
 from checkrunner.findings.redact import PatternRedactor
+from checkrunner.judge.execution import not_looked
 from checkrunner.model.errors import SessionLostError, TemplateError, UnreachableError
-from checkrunner.model.plan import CheckOutcome, HostOutcome
+from checkrunner.model.observation import Activity, Observation
+from checkrunner.model.plan import CheckOutcome, Command, HostOutcome
 from checkrunner.model.report import NumberRange, Report
 from checkrunner.model.results import CaptureState, Execution, HostState, Verdict, VerdictState
 from checkrunner.model.sources import Template
@@ -380,3 +382,69 @@ def test_building_a_large_run_takes_little_time() -> None:
 
     assert len(report.findings) == 24
     assert time.process_time() - start < 10
+
+
+def hung(at: int, *, seen: Observation, prompt: str = "", execution: Execution = Execution.TIMED_OUT) -> HostOutcome:
+    """A host whose check did not end, judged as the judge does."""
+    made = result(execution=execution, rc=None, elapsed_s=60.0 + at / 10, seen=seen, prompt=prompt)
+    verdict = not_looked(Command(shell="true"), made)
+    assert verdict is not None
+    name = f"gpu{at:02d}"
+    return host(name, CheckOutcome(host=name, planned=DISK, verdict=verdict, result=made), address=f"10.0.0.{at}")
+
+
+def waits(at: int, on: str = "/dev/sdb", **fields: Any) -> Observation:
+    known: dict[str, Any] = {"kind": Activity.IO_WAIT, "pid": 1000 + at, "name": "smartctl", "wchan": "blk_mq_get_tag"}
+    return Observation(on=on, since_s=40.0 + at, **{**known, **fields})
+
+
+def test_the_same_state_on_many_hosts_is_one_finding() -> None:
+    (finding,) = build(*(hung(at, seen=waits(at, fd=at)) for at in range(1, 8))).findings
+
+    assert finding.hosts == "gpu[01-07]"
+    assert finding.execution is Execution.TIMED_OUT
+    assert finding.seen == {
+        "kind": "io_wait",
+        "name": "smartctl",
+        "wchan": "blk_mq_get_tag",
+        "fd": 1,
+        "on": "/dev/sdb",
+        "since_s": NumberRange(minimum=41.0, median=44.0, maximum=47.0, max_host="gpu07"),
+    }
+    assert "texts are of gpu01" in finding.notes[0]
+
+
+def test_another_device_or_another_state_is_another_finding() -> None:
+    report = build(
+        hung(1, seen=waits(1)),
+        hung(2, seen=waits(2, "/dev/sdc")),
+        hung(3, seen=waits(3, kind=Activity.IDLE)),
+        hung(4, seen=waits(4), execution=Execution.STUCK),
+    )
+
+    assert len(report.findings) == 4
+    assert {finding.seen["pid"] for finding in report.findings} == {1001, 1002, 1003, 1004}
+
+
+def test_what_a_command_asks_for_is_masked_and_folded() -> None:
+    def asks(at: int) -> HostOutcome:
+        seen = Observation(kind=Activity.WAITING_INPUT, pid=at, name="ssh", on=f"/dev/pts/{at}", echo=False, since_s=at)
+        prompt = f"root@gpu{at:02d}'s password for postgres://app:hunter2@db1/main (10.0.0.{at}):"
+        return hung(at, seen=seen, prompt=prompt, execution=Execution.WAITING_INPUT)
+
+    report = build(*(asks(at) for at in (1, 2, 3)), redactor=PatternRedactor())
+
+    (finding,) = report.findings
+    assert finding.hosts == "gpu[01-03]"
+    assert finding.seen["prompt"] == "root@gpu01's password for postgres://app:[redacted]@db1/main (10.0.0.1):"
+    assert "it asks" in finding.reasons[0].message
+    assert "hunter2" not in repr(report)
+
+
+def test_what_a_host_says_of_a_state_is_masked_and_not_endless() -> None:
+    seen = waits(1, "postgres://app:hunter2@db1/main " + "x" * 4000)
+
+    report = build(hung(1, seen=seen), redactor=PatternRedactor())
+
+    assert "hunter2" not in repr(report)
+    assert len(str(report.findings[0].seen["on"])) < 1100

@@ -11,6 +11,7 @@ from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.slices import show
 from checkrunner.model.errors import HostKeyError, SessionLostError, UnreachableError
 from checkrunner.model.inventory import Host
+from checkrunner.model.observation import Activity, Observation
 from checkrunner.model.plan import CheckOutcome, Command, HostOutcome, PlannedCheck, Step
 from checkrunner.model.playbook import Check
 from checkrunner.model.report import Report, RunInfo
@@ -170,11 +171,18 @@ def trouble() -> Report:
 
 
 def _stuck(name: str) -> CheckOutcome:
-    state = "df: in D for 30 s, wchan rpc_wait_bit_killable, /mnt/nfs"
-    verdict = _verdict(
-        VerdictState.UNKNOWN, ("execution", "done", "stuck", f"could not be ended after 33.0 s; last seen: {state}")
+    seen = Observation(
+        kind=Activity.IO_WAIT,
+        pid=4242,
+        name="df",
+        wchan="rpc_wait_bit_killable",
+        syscall="statfs",
+        on="/mnt/nfs",
+        since_s=30.0,
     )
-    return _outcome(name, NFS, verdict, execution=Execution.STUCK, rc=None, elapsed_s=33.0, state=state)
+    message = f"could not be ended after 33.0 s; last seen: {seen.evidence}"
+    verdict = _verdict(VerdictState.UNKNOWN, ("execution", "done", "stuck", message))
+    return _outcome(name, NFS, verdict, execution=Execution.STUCK, rc=None, elapsed_s=33.0, seen=seen)
 
 
 def _drifted(name: str) -> CheckOutcome:

@@ -9,6 +9,7 @@ from judge_factory import FAILED, TRUNCATED, expected, judged, make_check, outpu
 
 from checkrunner.judge.expectations import EXPECTATIONS
 from checkrunner.judge.judge import Judge
+from checkrunner.model.observation import Activity, Observation
 from checkrunner.model.plan import Command
 from checkrunner.model.playbook import Check, Expectation
 from checkrunner.model.results import (
@@ -78,6 +79,51 @@ def test_a_command_that_was_not_found(rc: int, message: str) -> None:
             {"execution": Execution.TIMED_OUT, "elapsed_s": 60.04, "state": "df: io_wait, /mnt/nfs"},
             UNKNOWN,
             "was ended by its timeout of 60 s after 60.0 s; last seen: df: io_wait, /mnt/nfs",
+        ),
+        (
+            {
+                "execution": Execution.TIMED_OUT,
+                "elapsed_s": 60.04,
+                "state": "what a person would read",
+                "seen": Observation(
+                    kind=Activity.IO_WAIT,
+                    pid=4242,
+                    name="smartctl",
+                    wchan="blk_mq_get_tag",
+                    syscall="ioctl",
+                    fd=3,
+                    on="/dev/sdb",
+                    since_s=42.4,
+                ),
+            },
+            UNKNOWN,
+            (
+                "was ended by its timeout of 60 s after 60.0 s; last seen: smartctl (pid 4242) io_wait for 42 s,"
+                " wchan blk_mq_get_tag, in ioctl of fd 3, /dev/sdb"
+            ),
+        ),
+        (
+            {
+                "execution": Execution.STUCK,
+                "elapsed_s": 63.0,
+                "seen": Observation(kind=Activity.UNKNOWN),
+            },
+            UNKNOWN,
+            "could not be ended after 63.0 s; last seen: unknown",
+        ),
+        (
+            {
+                "execution": Execution.WAITING_INPUT,
+                "prompt": "Password:",
+                "seen": Observation(
+                    kind=Activity.WAITING_INPUT, pid=7, name="su", on="/dev/pts/3", echo=False, since_s=2.0
+                ),
+            },
+            UNKNOWN,
+            (
+                "waits for input that nobody gives: it asks 'Password:'; last seen: su (pid 7) waiting_input for 2 s,"
+                " /dev/pts/3, the terminal does not show what is typed"
+            ),
         ),
         ({"execution": Execution.KILLED, "signal": 9}, UNKNOWN, "was ended by signal 9"),
         ({"execution": Execution.KILLED}, UNKNOWN, "was ended from outside"),

@@ -26,6 +26,7 @@ from checkrunner.model.errors import (
     SessionLostError,
 )
 from checkrunner.model.inventory import Host
+from checkrunner.model.observation import Observation
 from checkrunner.model.options import LocalOptions, SessionOptions
 from checkrunner.model.results import SliceMode, SliceQuery
 from checkrunner.model.seams import Channel
@@ -213,6 +214,22 @@ def test_no_interpreter_is_an_error_of_its_own() -> None:
     assert len(transport.commands) == 1
 
 
+def test_a_start_that_prints_without_end_is_given_up() -> None:
+    async def use(session: FramedSession) -> None:
+        with pytest.raises(HandshakeError, match=r"16 MiB came before the agent's hello; they begin with: y y y"):
+            await session.run(make_step("echo x"))
+
+    with_session(use, "exec yes", hello_timeout_s=60)
+
+
+def test_a_flood_of_complaints_ends_the_session(tmp_path: Path) -> None:
+    async def use(session: FramedSession) -> None:
+        with pytest.raises(SessionLostError, match="more than 16 MiB to its standard error"):
+            await session.run(make_step("echo x"))
+
+    with_session(use, "yes >&2", hello_timeout_s=60)
+
+
 def test_a_hello_that_does_not_come() -> None:
     async def use(session: FramedSession) -> None:
         with pytest.raises(HandshakeError, match=r"did not say hello within 0\.3 s; it printed: hm"):
@@ -244,6 +261,8 @@ def test_an_agent_of_another_protocol() -> None:
         ),
         ("garbage", ProtocolError, "not a line of JSON"),
         ("wrong-id", ProtocolError, "request 9999"),
+        ("seen-other 9999", ProtocolError, "answered Running to request 9999"),
+        ("seen-flood", ProtocolError, "reported the state of request 2 1[0-9][0-9] times"),
         ("fatal internal", SessionLostError, "gave up: it is over"),
     ],
 )
@@ -257,6 +276,31 @@ def test_the_end_of_the_link_is_the_same_for_all(command: str, kind: type[HostEr
         assert isinstance(error, kind)
         with pytest.raises(kind, match=words):
             await session.run(make_step("echo later"))
+
+    with_session(use)
+
+
+def test_a_state_after_the_result_ends_the_session() -> None:
+    async def use(session: FramedSession) -> None:
+        result, _ = await session.run(make_step("seen-after"))
+        assert result.rc == 0
+        with pytest.raises(ProtocolError, match="answered Running to request 1, which asked no such thing"):
+            await session.run(make_step("sleep 0.1"))
+
+    with_session(use)
+
+
+def test_what_a_command_does_is_told_to_its_caller_alone() -> None:
+    async def use(session: FramedSession) -> None:
+        states: list[Observation] = []
+        others: list[Observation] = []
+        await asyncio.gather(
+            session.run(make_step("echo x"), on_state=others.append),
+            session.run(make_step("sleep 1.1"), on_state=states.append),
+            session.run(make_step("sleep 1.1")),
+        )
+        assert [state.brief for state in states] == ["idle hrtimer_nanosleep (sleep)"]
+        assert others == []
 
     with_session(use)
 

@@ -21,10 +21,12 @@ from checkrunner.link.wire import (
     Hello,
     NoInterpreter,
     ResultAnswer,
+    Running,
     SliceAnswer,
     encode_request,
 )
 from checkrunner.model.errors import ProtocolError
+from checkrunner.model.observation import Activity, Observation
 from checkrunner.model.results import CaptureState, Execution, ProbeResult, RawLine
 
 HELLO = b'{"t":"hello","nonce":"n0","v":1,"python":"3.11.2","bash":"5.2","uid":0}\n'
@@ -183,6 +185,20 @@ def test_the_two_lines_that_stand_in_for_hello() -> None:
         line(t="result", id=1, execution="done", leftover=["x"]),
         line(t="result", id=1, execution="done", notes=[1]),
         line(t="result", id=1, execution="done", probes={"p": 3}),
+        line(t="result", id=1, execution="timed_out", seen=[]),
+        line(t="result", id=1, execution="timed_out", seen={}),
+        line(t="result", id=1, execution="timed_out", seen={"kind": "asleep"}),
+        line(t="result", id=1, execution="timed_out", seen={"kind": ["idle"]}),
+        line(t="result", id=1, execution="timed_out", prompt=7),
+        line(t="running", id=1, seen={"kind": "idle", "pid": -1}),
+        line(t="running", id=1, seen={"kind": "idle", "pid": True}),
+        line(t="running", id=1, seen={"kind": "idle", "name": 5}),
+        line(t="running", id=1, seen={"kind": "idle", "fd": "0"}),
+        line(t="running", id=1, seen={"kind": "idle", "fd": 1 << 40}),
+        line(t="running", id=1, seen={"kind": "idle", "echo": "off"}),
+        line(t="running", id=1, seen={"kind": "idle", "since_s": -1}),
+        line(t="running", id=1, state=["x"]),
+        line(t="result", id=1, execution="done", notes=["x"] * 101),
         line(t="slice", id=1, lines=[[1, 2]], payload=2) + b"ab",
         line(t="slice", id=1, lines=[[1, 3, 0]], payload=2) + b"ab",
         line(t="slice", id=1, lines=[[1, -3, 0]], payload=0),
@@ -199,6 +215,51 @@ def test_what_is_no_answer_is_refused_with_its_offset(data: bytes) -> None:
     with pytest.raises(ProtocolError, match=f"at byte {len(HELLO) + len(good)}") as caught:
         decoder.feed(data)
     assert len(caught.value.message) < 700
+
+
+def test_what_a_command_is_doing() -> None:
+    seen = {"kind": "waiting_input", "pid": 7, "name": "su", "wchan": "wait_woken", "syscall": "read", "fd": 0,
+            "on": "/dev/pts/3", "echo": False, "since_s": 2.5, "of": "later"}  # fmt: skip
+    running, result = greeted().feed(
+        line(t="running", id=1, elapsed_s=3, state="su 3 s", seen=seen)
+        + line(t="result", id=1, execution="waiting_input", seen=seen, prompt="Password: ", state="su 3 s")
+    )
+    expected = Observation(
+        kind=Activity.WAITING_INPUT, pid=7, name="su", wchan="wait_woken", syscall="read", fd=0, on="/dev/pts/3",
+        echo=False, since_s=2.5, text="su 3 s",
+    )  # fmt: skip
+    assert isinstance(running, Running)
+    assert running.seen == expected
+    assert isinstance(result, ResultAnswer)
+    assert (result.result.seen, result.result.prompt) == (expected, "Password:")
+
+
+def test_keys_of_a_look_that_are_left_out_or_null_have_their_defaults() -> None:
+    (bare, null, none) = greeted().feed(
+        line(t="running", id=1, seen={"kind": "unknown"})
+        + line(t="running", id=1, seen={"kind": "unknown", "fd": None, "echo": None, "wchan": None})
+        + line(t="running", id=1, seen=None, state="x")
+    )
+    assert isinstance(bare, Running)
+    assert isinstance(null, Running)
+    assert isinstance(none, Running)
+    assert bare.seen == null.seen == Observation(kind=Activity.UNKNOWN)
+    assert none.seen is None
+
+
+@given(st.text(st.characters(codec=None), max_size=300))
+@example("\x1b]0;owned\x07\u202eevil\ud800\nnew line")
+@example("x" * 100_000)
+def test_what_people_are_shown_is_one_harmless_line(text: str) -> None:
+    seen = {"kind": "idle", "name": text, "wchan": text, "syscall": text, "on": text}
+    (answer,) = greeted().feed(line(t="result", id=1, execution="lost", seen=seen, state=text, prompt=text))
+    assert isinstance(answer, ResultAnswer)
+    look = answer.result.seen
+    assert look is not None
+    shown = [look.name, look.wchan, look.syscall, look.on, look.text, look.brief, look.evidence, answer.result.prompt]
+    assert all(part.isprintable() for part in shown)
+    assert max(map(len, shown)) < 10_000
+    json.dumps(shown, ensure_ascii=False).encode()
 
 
 def test_lone_surrogates_do_not_travel_on() -> None:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
+from checkrunner.model.observation import Activity
 from checkrunner.model.report import Budget, Finding, Incomplete, NumberRange, Omission, Report, RunInfo, Totals
 from checkrunner.model.results import (
     CaptureState,
@@ -86,6 +87,18 @@ findings = st.builds(
         st.sampled_from(["rc", "signal", "elapsed_s", "stdout_lines", "state"]),
         st.one_of(numbers, texts, ranges, st.none(), st.booleans()),
         max_size=3,
+    ),
+    seen=st.fixed_dictionaries(
+        {},
+        optional={
+            "kind": st.sampled_from([str(activity) for activity in Activity]),
+            "name": texts,
+            "on": texts,
+            "fd": counts,
+            "echo": st.booleans(),
+            "since_s": st.one_of(counts, ranges),
+            "prompt": texts,
+        },
     ),
     slices=st.lists(slices, max_size=2).map(tuple),
     notes=st.lists(texts, max_size=2).map(tuple),

@@ -10,12 +10,14 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from checkrunner.model.errors import UnreachableError
 from checkrunner.model.inventory import Host
+from checkrunner.model.observation import Activity, Observation
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck
 from checkrunner.model.playbook import Check
 from checkrunner.model.results import Execution, HostState, Result, Verdict, VerdictState
@@ -194,6 +196,64 @@ def test_the_live_view_names_what_runs_where_and_escapes_it() -> None:
     assert "and 1 more" in text
     assert "0 connecting, 3 connected   1 finding so far  1 crit" in text
     assert "1/9 checks" in text
+
+
+SCAN = Observation(
+    kind=Activity.IO_WAIT, name="smartctl", wchan="blk_mq_get_tag", syscall="ioctl", on="/dev/sdb", since_s=40.0
+)
+
+
+def test_what_a_command_waits_for_is_in_the_heartbeat_and_masked() -> None:
+    out, clock = io.StringIO(), Clock()
+    progress = line_progress(out, clock=clock, mask=lambda text: text.replace("sdb", "***"))
+    progress.run_started(1, 2)
+    scan, queued = planned("smart-scan"), planned("queued")
+    for what in (scan, queued):
+        progress.check_started("gpu07", what)
+    clock.now += 42
+    progress.check_state("gpu07", scan, SCAN)
+    progress.check_state("gpu07", queued, SCAN)
+    progress.check_state("elsewhere", scan, SCAN)
+    progress.tick()
+    progress.check_finished(done("gpu07", scan))
+    clock.now += 12
+    progress.tick()
+
+    assert out.getvalue().splitlines()[1:] == [
+        "0/1 host, 0/2 checks, 0 findings, running: gpu07 smart-scan 42 s io_wait blk_mq_get_tag /dev/*** (smartctl)",
+        "0/1 host, 1/2 checks, 0 findings, running: gpu07 queued 12 s",
+    ]
+
+
+def test_the_live_view_shows_the_state_and_escapes_it() -> None:
+    from rich.console import Console
+
+    clock = Clock()
+    progress = live_progress(io.StringIO(), clock=clock, mask=lambda text: text.replace("hunter2", "***"))
+    what = planned("smart-scan")
+    progress._watch.check_started("gpu07", what, clock())
+    progress.check_state("gpu07", what, replace(SCAN, name="\x1b[2J[bold]x hunter2"))
+    clock.now += 42
+    console = Console(file=io.StringIO(), width=120, markup=False, highlight=False)
+
+    console.print(progress.view())
+
+    text = console.file.getvalue()  # type: ignore[attr-defined]  # the StringIO from above
+    assert "gpu07 smart-scan 42 s io_wait blk_mq_get_tag /dev/sdb (<U+001B>[2J[bold]x ***)" in text
+
+
+@pytest.mark.parametrize(
+    ("seen", "brief"),
+    [
+        (Observation(kind=Activity.RUNNING, name="dd", wchan="0"), "running (dd)"),
+        (Observation(kind=Activity.IDLE, wchan="wait_woken", syscall="recvfrom", on="10.0.0.7:443"), "idle recvfrom 10.0.0.7:443"),
+        (Observation(kind=Activity.IDLE, wchan="do_wait"), "idle do_wait"),
+        (Observation(kind=Activity.WAITING_INPUT, wchan="wait_woken", on="/dev/pts/0", name="su"), "waiting_input /dev/pts/0 (su)"),
+        (Observation(kind=Activity.UNKNOWN), "unknown"),
+    ],
+)  # fmt: skip
+def test_a_state_in_a_few_words(seen: Observation, brief: str) -> None:
+    assert seen.brief == brief
 
 
 @pytest.mark.parametrize("kind", ["live", "line"])

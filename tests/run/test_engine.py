@@ -10,6 +10,7 @@ from scripted import Behaviour, FakeScript, FakeSession, Recorder, done, planned
 
 from checkrunner.model.errors import AgentError, HostKeyError, NoInterpreterError, UnreachableError
 from checkrunner.model.inventory import Host
+from checkrunner.model.observation import Activity, Observation
 from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import HostOutcome, PlannedCheck, Step
 from checkrunner.model.results import Execution, HostState, Result, VerdictState
@@ -160,7 +161,8 @@ def test_a_bug_on_one_host_is_raised_and_the_sessions_are_closed() -> None:
 
 
 def test_a_lost_link_keeps_what_was_done_and_gives_elapsed_time_to_the_rest() -> None:
-    session = FakeSession()
+    waits = Observation(kind=Activity.IO_WAIT, name="df", wchan="nfs_wait_bit_killable", on="/mnt", since_s=9.0)
+    session = FakeSession(states={"c1": [Observation(kind=Activity.RUNNING, name="df"), waits]})
 
     async def lose(step: Step) -> Result:
         session.lost.set()
@@ -183,7 +185,22 @@ def test_a_lost_link_keeps_what_was_done_and_gives_elapsed_time_to_the_rest() ->
     assert lost is not None
     assert lost.execution is Execution.LOST
     assert lost.rc is None
+    assert lost.seen == waits
+    (reason,) = outcome.checks[1].verdict.reasons
+    assert reason.message.endswith("; last seen: df io_wait for 9 s, wchan nfs_wait_bit_killable, /mnt")
     assert outcome.checks[3].result is None
+
+
+def test_the_observer_sees_what_a_command_does_between_its_start_and_its_end() -> None:
+    recorder = Recorder()
+    seen = [Observation(kind=Activity.RUNNING, name="df"), Observation(kind=Activity.IDLE, syscall="poll")]
+    session = FakeSession(states={"c0": seen})
+
+    run([script("a", [planned("c0"), planned("c1")])], opens({"a": session}), recorder=recorder)
+
+    assert recorder.of("check_state") == ["c0 running (df)", "c0 idle poll"]
+    events = [event for event in recorder.events if event[1].startswith("c0")]
+    assert [kind for kind, _ in events] == ["check_started", "check_state", "check_state", "check_finished"]
 
 
 def test_a_remote_side_that_never_started_has_run_nothing() -> None:
