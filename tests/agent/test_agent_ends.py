@@ -22,7 +22,8 @@ def test_timeout(any_agent: AgentProcess) -> None:
     assert "rc" not in result
     assert "signal" not in result
     assert 0.4 <= result["elapsed_s"] < 1.4
-    assert "sleep (pid " in result["state"]
+    assert result["state"].startswith("sleep 0 s idle ")
+    assert result["seen"]["name"] == "sleep"
     assert any_agent.data(result["id"]) == b"begun\n"
     assert any_agent.output("echo $v $PWD $(f)") == "1 /usr f\n"
 
@@ -99,9 +100,8 @@ def test_waiting_for_input_is_seen(agent: AgentProcess, command: str) -> None:
     result = agent.run(command, timeout_s=30)
     assert result["execution"] == "waiting_input"
     assert result["elapsed_s"] < 3
-    assert "terminal" in result["state"]
-    if "Password" in command:
-        assert "Password:" in result["state"]
+    assert result["seen"]["kind"] == "waiting_input"
+    assert result.get("prompt", "") == ("Password:" if "Password" in command else "")
     assert agent.output("echo $v") == "1\n"
 
 
