@@ -2118,6 +2118,12 @@ class Agent(object):
         # Where no locale is set, Python sets one, for itself and all that it starts.
         if b"LC_CTYPE" in base and b"\0LC_CTYPE=" not in b"\0" + slurp("/proc/self/environ", 1 << 20):
             del base[b"LC_CTYPE"]
+        # Where the locale is C, Python sets another, for itself and all that it starts. The kernel still knows.
+        given = b"\0" + slurp("/proc/self/environ", 1 << 20)
+        if base.get(b"LC_CTYPE") in (b"C.UTF-8", b"C.utf8", b"UTF-8") and len(given) > 1:
+            del base[b"LC_CTYPE"]
+            if b"\0LC_CTYPE=" in given:
+                base[b"LC_CTYPE"] = given.partition(b"\0LC_CTYPE=")[2].partition(b"\0")[0]
         if not restored:
             for pager in (b"PAGER", b"GIT_PAGER", b"SYSTEMD_PAGER", b"MANPAGER"):
                 base[pager] = b"cat"

@@ -145,11 +145,12 @@ def pack_payload(agent: bytes, wrapper: bytes) -> Payload:
 
 def _exec_line(setup: str, python: str) -> str:
     first, *rest = CANDIDATES
-    # Version managers' shims are skipped: they start something else, and often nothing.
+    # Version managers' shims are skipped: they start something else, and often nothing. A `...` is a process more.
     script = (
         f"echo {STARTING.decode('ascii')};{setup}"
-        f"for p in {first} {' '.join(rest)};do f=`command -v $p 2>/dev/null`||continue;"
-        f"case $f in */shims/*)continue;;esac;exec $f -IS -c '{python}' {' '.join(rest)};done;"
+        f"for p in {first} {' '.join(rest)};do command -v $p >/dev/null 2>&1||continue;"
+        "case $PATH in */shims*)case `command -v $p` in */shims/*)continue;;esac;;esac;"
+        f"exec $p -IS -c '{python}' {' '.join(rest)};done;"
         f"echo checkrunner-no-interpreter: {' '.join(CANDIDATES)};exit 127"
     )
     return f"exec /bin/sh -c {escape_word(script)}"

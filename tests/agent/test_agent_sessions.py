@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from agent_process import AgentProcess
+from agent_process import AgentProcess, interpreters
 
 from checkrunner.link.payload import load_payload
 
@@ -28,6 +28,18 @@ def test_hello(any_agent: AgentProcess) -> None:
     assert abs(hello["clock"] - time.time()) < 60
     assert os.stat(hello["dir"]).st_mode & 0o777 == 0o700
     assert any_agent.bye() == {"t": "bye", "id": 1}
+
+
+@pytest.mark.parametrize("python", interpreters())
+@pytest.mark.parametrize(
+    ("given", "seen"), [({}, "none"), ({"LC_CTYPE": "C"}, "C"), ({"LC_CTYPE": "C.UTF-8"}, "C.UTF-8")]
+)
+def test_the_locale_is_the_hosts(start_agent: Start, python: str, given: dict[str, str], seen: str) -> None:
+    """Python sets LC_CTYPE for what it starts where the host has no locale; commands do not see that."""
+    agent = start_agent(python=python, env={"PATH": os.environ["PATH"], **given})
+    assert agent.output("echo ${LC_CTYPE-none}") == f"{seen}\n"
+    assert agent.output("kill -9 $$; echo never") == ""
+    assert agent.output("echo ${LC_CTYPE-none}") == f"{seen}\n"
 
 
 def test_result_has_all_metadata(any_agent: AgentProcess) -> None:
