@@ -513,9 +513,12 @@ class Capture(object):
         try:
             if self.fd < 0:
                 self.fd = os.open(self.path, os.O_RDONLY)
-            return os.pread(self.fd, size, offset)
+            data = os.pread(self.fd, size, offset)
         except OSError as error:
             raise Refused("storage", "the captured output cannot be read: " + error.strerror)
+        if not data:
+            raise Refused("storage", "the captured output was cut on the host after it was written")
+        return data
 
     def rest(self):
         """Let go of the file after reading."""
@@ -993,11 +996,24 @@ class Pipe(object):
 
     def fresh(self):
         """Forget that there ever was a writer: a FIFO whose last writer has closed reports a hang-up until it is opened
-        anew. The new descriptor comes first: with none open, bytes in the pipe would be lost."""
+        anew. The new descriptor comes first: with none open, bytes in the pipe would be lost. False where the name is
+        gone: a check has removed our files."""
+        if not self.is_there():
+            return False
         if self.named:
             fd = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
             os.close(self.fd)
             self.fd = fd
+        return True
+
+    def is_there(self):
+        """Whether its name still leads to it."""
+        if not self.named:
+            return True
+        try:
+            return os.stat(self.path).st_ino == os.fstat(self.fd).st_ino
+        except OSError:
+            return False
 
     def close(self):
         self.unlink()
@@ -1070,10 +1086,13 @@ class Session(object):
     def start(self, state):
         """Start a bash; with a state it gets nothing from our own environment but is given that."""
         agent = self.agent
+        agent.keep_directory()
+        self.script_path = agent.fresh_path(b"s%d" % self.number)
+        if not self.report.fresh():
+            os.close(self.report.fd)
+            self.report = Pipe(agent)
         master, slave = os.openpty()
         tty = self.tty_name = os.ttyname(slave)
-        if self.script_path is None:
-            self.script_path = agent.fresh_path(b"s%d" % self.number)
         if agent.directory is not None:
             # A FIFO called "bash" in a directory of its own: bash is started there as `bash bash`, so that `$0`
             # and every error message of bash says "bash". Opened for both, so that it never ends before we do.
@@ -1106,7 +1125,6 @@ class Session(object):
         self.last_words = None
         self.ticks = 0
         self.repairs = 0
-        self.report.fresh()
         agent.shells[pid] = self
         agent.watch(master, self.on_tty)
         agent.watch(self.report.fd, self.on_report)
@@ -1158,12 +1176,8 @@ class Session(object):
         agent.forget(self.report.fd)
         agent.shells.pop(self.shell, None)
         self.old_shells.append(self.shell)
-        if agent.directory is not None:
-            for remove, path in ((os.unlink, self.script_path + b"/bash"), (os.rmdir, self.script_path)):
-                try:
-                    remove(path)
-                except OSError:
-                    pass
+        if self.script_path is not None:
+            remove_tree(self.script_path)
 
     def replace(self, state, pwd):
         """A new shell in the place of the one that was dropped."""
@@ -1201,9 +1215,8 @@ class Session(object):
         `$(<...)` drops newlines at the end; they are put behind it."""
         if len(data) <= INLINE_MAX or self.agent.directory is None:
             return quote(data)
-        if self.long_path is None:
-            self.long_path = self.agent.fresh_path(b"t%d" % self.number)
-            os.mkfifo(self.long_path, 0o600)
+        self.long_path = self.agent.fresh_path()
+        os.mkfifo(self.long_path, 0o600)
         self.long_text = memoryview(data.rstrip(b"\n"))
         return b'"$(<' + self.long_path + b")" + b"\n" * (len(data) - len(self.long_text)) + b'"'
 
@@ -1212,8 +1225,10 @@ class Session(object):
         if self.long_fd < 0:
             try:
                 self.long_fd = os.open(self.long_path, os.O_WRONLY | os.O_NONBLOCK)
+                os.unlink(self.long_path)  # both have it open now
             except OSError:
-                return
+                if self.long_fd < 0:
+                    return
         self.on_long(0)
 
     def on_long(self, _events):
@@ -1261,8 +1276,8 @@ class Session(object):
             return
         self.next_drain = 0.0
         self.agent.forget(self.report.fd)
-        self.report.fresh()
-        self.agent.watch(self.report.fd, self.on_report)
+        if self.report.fresh():
+            self.agent.watch(self.report.fd, self.on_report)
         state = State.parse(fields)
         if state is None or not state.is_whole():
             self.on_silence()
@@ -1341,6 +1356,8 @@ class Session(object):
             self.ready()
         elif self.phase == "prepare":
             self.prepared(state)
+        elif self.phase == "run" and self.long_text is not None and not self.run.ending:
+            self.lose()  # the pipe with the command's text was removed: nothing was run
         elif self.phase == "run":
             self.run.rc = state.rc
             self.put_back()
@@ -1371,6 +1388,11 @@ class Session(object):
             run.note("become_unavailable")
             self.agent.answer_run(run)
         if self.phase != "idle" or self.run is not None or self.held is not None or not self.queue:
+            return
+        if not self.report.is_there():
+            # A check has removed our files, so the shell could not answer. A new one has the state of its last report.
+            self.enter("gone")
+            kill(self.shell, signal.SIGKILL)
             return
         run = self.run = self.queue.pop(0)
         if self.pending_notes:
@@ -1432,7 +1454,7 @@ class Session(object):
 
     def begin(self, run):
         agent = self.agent
-        pipes = [self.pipes.pop() if self.pipes else Pipe(agent) for _ in range(2)]
+        pipes = [self.output_pipe(), self.output_pipe()]
         self.streams = dict(zip(("stdout", "stderr"), pipes))
         for name, pipe in self.streams.items():
             self.listen(run, name, pipe)
@@ -1463,6 +1485,14 @@ class Session(object):
         run.next_look = run.started + SCAN_S / 2
         self.enter("run")
         self.send(lines)
+
+    def output_pipe(self):
+        while self.pipes:
+            pipe = self.pipes.pop()
+            if pipe.is_there():
+                return pipe
+            os.close(pipe.fd)
+        return Pipe(self.agent)
 
     def listen(self, run, name, pipe):
         capture = run.captures[name]
@@ -1584,8 +1614,7 @@ class Session(object):
             free = not data
         except BlockingIOError:
             pass
-        if free and len(self.pipes) < 4:
-            pipe.fresh()
+        if free and len(self.pipes) < 4 and pipe.fresh():
             self.pipes.append(pipe)
         elif free:
             pipe.close()
@@ -2062,6 +2091,19 @@ class Agent(object):
         self.directory, self.lock = path, lock
         self.store = Store(path, 1 << 62)
 
+    def keep_directory(self):
+        """Make our directory anew where a check has removed it. Captures in it are lost, sessions need not be."""
+        if self.directory is None or os.access(self.directory + b"/lock", os.F_OK):
+            return
+        store = self.store
+        remove_tree(self.directory)
+        os.close(self.lock)
+        self.directory = self.lock = None
+        self.open_directory()
+        store.directory = self.directory
+        store.limit(store.left)
+        self.store = store
+
     def find_bash(self):
         places = [b"/bin", b"/usr/bin", b"/usr/local/bin"] + os.environ.get(b"PATH", b"").split(b":")
         for place in places:
@@ -2115,9 +2157,6 @@ class Agent(object):
                 key in (b"BASH_FUNC_builtin%%", b"BASH_FUNC_builtin()")
             ):
                 del base[key]
-        # Where no locale is set, Python sets one, for itself and all that it starts.
-        if b"LC_CTYPE" in base and b"\0LC_CTYPE=" not in b"\0" + slurp("/proc/self/environ", 1 << 20):
-            del base[b"LC_CTYPE"]
         # Where the locale is C, Python sets another, for itself and all that it starts. The kernel still knows.
         given = b"\0" + slurp("/proc/self/environ", 1 << 20)
         if base.get(b"LC_CTYPE") in (b"C.UTF-8", b"C.utf8", b"UTF-8") and len(given) > 1:
@@ -2169,9 +2208,10 @@ class Agent(object):
                 timeout = 0
             else:
                 timeout = None if due is None else max(0.0, (due - time.monotonic()) * 1000.0 + 0.5)
-            for fd, events in self.poll.poll(timeout):
-                handler = self.handlers.get(fd)
-                if handler is not None:
+            ready = [(fd, events, self.handlers.get(fd)) for fd, events in self.poll.poll(timeout)]
+            for fd, events, handler in ready:
+                # One of these may close a descriptor of the others and open another one of the same number.
+                if handler is not None and self.handlers.get(fd) is handler:
                     handler(events)
             if self.ended_by:
                 return

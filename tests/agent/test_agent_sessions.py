@@ -310,6 +310,31 @@ def test_a_shell_that_says_nothing_is_replaced_and_its_status_is_no_return_code(
     assert second["elapsed_s"] < 3
 
 
+@pytest.mark.parametrize(
+    "remove",
+    [
+        "rm -rf {0}",
+        "rm -rf {0}/*",
+        "rm -f {0}/p*",
+        "rm -rf {0}/s*",
+        "mv {0} {0}x; rm -rf {0}x",
+        "touch {0}/s1/x; exit 3",
+    ],
+)
+def test_sessions_outlive_the_removal_of_our_files(agent: AgentProcess, remove: str) -> None:
+    agent.run("v=1; cd /usr")
+    agent.run("w=2", session="other")
+    directory = agent.directory
+    agent.run(remove.format(directory))
+    assert agent.output("echo $v $PWD; : " + "x" * 5000) == "1 /usr\n"
+    assert agent.output("echo $w", session="other") == "2\n"
+    result = agent.run("seq 20000; false")
+    assert (result["execution"], result["rc"]) == ("done", 1)
+    assert agent.data(result["id"]).endswith(b"19999\n20000\n")
+    agent.bye()
+    assert not directory.exists()
+
+
 def test_loop_words_do_not_leave(agent: AgentProcess) -> None:
     for word in ("break", "continue", "return 3"):
         result = agent.run(f"{word}; echo after")
