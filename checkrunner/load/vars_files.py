@@ -36,10 +36,7 @@ def reject_vault(text: str, path: str) -> None:
 
 def _entries(folder: str, draft: Draft) -> Iterator[tuple[str, str]]:
     """(name, file) pairs. For one name only the first counts of: a file or directory so called, .yml, .yaml, .json."""
-    try:
-        names = [name for name in sorted(os.listdir(folder)) if not _ignored(name)]
-    except OSError:
-        return
+    names = _names_in(folder)
     taken: dict[str, str] = {}
     for suffix in ("", *_SUFFIXES):
         for name in (name for name in names if name.endswith(suffix)):
@@ -55,14 +52,23 @@ def _entries(folder: str, draft: Draft) -> Iterator[tuple[str, str]]:
 
 
 def _files_below(folder: str) -> Iterator[str]:
-    for name in sorted(os.listdir(folder)):
+    for name in _names_in(folder):
         path = os.path.join(folder, name)
-        if _ignored(name):
-            continue
         if os.path.isdir(path):
             yield from _files_below(path)
         elif "." not in name or name.endswith(_SUFFIXES):
             yield path
+
+
+def _names_in(folder: str) -> list[str]:
+    """The names in a directory that count, none where there is no such directory. Raises InventoryError for one that
+    cannot be read: its variables would be missing in silence."""
+    try:
+        return [name for name in sorted(os.listdir(folder)) if not _ignored(name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as exc:
+        raise InventoryError(f"cannot be read: {exc.strerror or exc}", source=SourceRef(path=folder)) from exc
 
 
 def _ignored(name: str) -> bool:

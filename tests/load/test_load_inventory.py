@@ -190,3 +190,11 @@ def test_ten_thousand_hosts_load_in_time_that_grows_linearly(tmp_path: Path) -> 
 
     assert len(inventory.hosts) == 10_000
     assert inventory.hosts["web10000"].groups == ("top", "web")
+
+
+def test_a_folder_of_variables_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    source = write(tmp_path / "hosts", "a\n")
+    (tmp_path / "group_vars").symlink_to("group_vars")
+
+    with pytest.raises(InventoryError, match=r"group_vars: cannot be read: Too many levels of symbolic links"):
+        load_inventory([source])
