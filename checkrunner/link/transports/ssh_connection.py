@@ -29,6 +29,8 @@ from checkrunner.model.errors import HostKeyError
 __all__ = ["Attempt", "Client", "Connection", "HostKeyPolicy", "dial", "drop", "plain_dial_options", "short_cuts_fit"]
 
 _PUBLIC_KEY = b"publickey"
+# So much is kept of what a server says before its version: enough to see what it is.
+_GREETING = 400
 _QUICKACK = getattr(socket, "TCP_QUICKACK", None)
 
 
@@ -182,7 +184,12 @@ class Connection(asyncssh.SSHClientConnection):
                 self._quick_socket.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)
             except OSError:
                 self._quick_socket = None
+        if self._progress.banner:
+            super().data_received(data, datatype)
+            return
+        self._progress.greeting += data[: _GREETING - len(self._progress.greeting)]
         super().data_received(data, datatype)
+        self._progress.banner = self.get_extra_info("server_version") is not None
 
     async def public_key_auth_requested(self) -> asyncssh.SSHKeyPair | None:
         """The next key to try; counted for the error message."""

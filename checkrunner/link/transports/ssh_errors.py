@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import re
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,11 +32,13 @@ __all__ = ["Progress", "connect_error", "is_too_many", "loss_text", "mapped_erro
 
 @dataclass(slots=True)
 class Progress:
-    """What is known of one connection attempt. `target` names the host (and the hop) as messages should."""
+    """What is known of one connection attempt. `target` names the host (and the hop) as messages should; `greeting` is
+    the start of what came before the server's version was through (`banner`)."""
 
     target: str
     dialled: bool = False
     banner: bool = False
+    greeting: bytes = b""
     authenticating: bool = False
     user: str = ""
     keys_tried: int = 0
@@ -122,14 +125,12 @@ def _dropped(error: BaseException, progress: Progress) -> ConnectError:
     why = _sentence(str(error)) or type(error).__name__
     if progress.key_problem is not None:
         return progress.key_problem
+    # A connection is reset while it is made by who has taken it and found that there are too many.
+    reset = isinstance(error, OSError) and error.errno == errno.ECONNRESET
     if progress.by_proxy and not progress.banner:
-        said = f": {_sentence(progress.proxy_words)}" if progress.proxy_words else ""
-        return UnreachableError(f"{progress.target}: the proxy command ended without a connection{said}")
-    if progress.dialled and not progress.banner:
-        return ThrottledError(
-            f"{progress.target}: the server dropped the connection before it said what it is",
-            hint="It may be at its limit of unauthenticated connections (MaxStartups): lower --forks, or raise it",
-        )
+        return _no_proxy(progress)
+    if (progress.dialled or reset) and not progress.banner:
+        return _no_version(progress)
     if isinstance(error, asyncssh.ConnectionLost) and "timeout" in why.lower():
         return ConnectTimeoutError(f"{progress.target}: {why}")
     if progress.authenticating:
@@ -141,6 +142,44 @@ def _dropped(error: BaseException, progress: Progress) -> ConnectError:
             )
         )
     return UnreachableError(f"{progress.target}: the connection broke while it was set up: {why}")
+
+
+_MAX_STARTUPS = "It may be at its limit of unauthenticated connections (MaxStartups): lower --forks, or raise it"
+# What OpenSSH says before it drops a connection, and what its client says when that happened to it.
+_DROPS = re.compile("exceeded maxstartups|not allowed at this time|^$", re.IGNORECASE)
+_PROXY_DROPS = re.compile(
+    "kex_exchange_identification|ssh_exchange_identification|exceeded maxstartups|not allowed at this time",
+    re.IGNORECASE,
+)
+
+
+def _no_version(progress: Progress) -> ConnectError:
+    """The server ended the connection, or was left, before it said its version."""
+    said = _said(progress)
+    if _DROPS.search(said):
+        words = f" ({said})" if said else ""
+        return ThrottledError(
+            f"{progress.target}: the server dropped the connection before it said what it is{words}", hint=_MAX_STARTUPS
+        )
+    return UnreachableError(
+        f"{progress.target}: what answers there is no SSH server, or does not want to be one: it says {said!r}",
+        hint="See address and port, and what stands between",
+    )
+
+
+def _no_proxy(progress: Progress) -> ConnectError:
+    words = _sentence(progress.proxy_words) or _said(progress)
+    if _PROXY_DROPS.search(words):
+        return ThrottledError(
+            f"{progress.target}: the proxy command's server dropped the connection: {words}", hint=_MAX_STARTUPS
+        )
+    return UnreachableError(
+        f"{progress.target}: the proxy command ended without a connection{f': {words}' if words else ''}"
+    )
+
+
+def _said(progress: Progress) -> str:
+    return _sentence(progress.greeting.decode("utf-8", "replace"))[:100]
 
 
 def is_too_many(error: BaseException) -> bool:
@@ -158,11 +197,18 @@ def _negotiation(error: BaseException, progress: Progress) -> ConnectError:
 def _channel(error: BaseException, progress: Progress) -> ConnectError:
     if progress.via and not progress.dialled:
         return UnreachableError(f"{progress.target}: jump host {progress.via} cannot reach it: {_sentence(str(error))}")
-    return UnreachableError(f"{progress.target}: the server refuses another session: {_sentence(str(error))}")
+    if str(error) == "SSH connection closed":
+        return UnreachableError(f"{progress.target}: the connection ended before a session was open on it")
+    return UnreachableError(f"{progress.target}: the server refuses a session: {_sentence(str(error))}")
 
 
 def _timeout(_error: BaseException, progress: Progress) -> ConnectError:
     stage = "no connection" if not progress.dialled else "no answer" if not progress.banner else "no login"
+    if progress.greeting and not progress.banner:
+        return ConnectTimeoutError(
+            f"{progress.target}: no answer of an SSH server within the connect timeout: it says {_said(progress)!r}",
+            hint="See address and port, and what stands between",
+        )
     return ConnectTimeoutError(
         f"{progress.target}: {stage} within the connect timeout",
         hint="See whether the host is up and a firewall lets it through, or raise --connect-timeout",
@@ -204,6 +250,8 @@ def _os_error(error: BaseException, progress: Progress) -> ConnectError:
 
 
 def _bad_value(error: BaseException, progress: Progress) -> ConnectError:
+    if isinstance(error, UnicodeDecodeError) and progress.greeting and not progress.banner:
+        return _no_version(progress)
     return UnreachableError(
         f"{progress.target}: an SSH setting, key or file cannot be used: {_sentence(str(error))}",
         hint="See ssh_config, the key and the known_hosts file",
