@@ -1512,11 +1512,16 @@ class Session(object):
 
         self.agent.watch(pipe.fd, on_output)
 
-    def take(self, run, capture, data):
+    def take(self, run, capture, data, ended=False):
+        """Keep a piece of output. One that is too much ends the command; if that has `ended` already, nobody may get a
+        signal: it would hit the shell, and through it the next command."""
         capture.feed(data)
         if capture.full and not run.ending and not run.done:
             run.note("capped" if capture.full == "cap" else "host_capped")
-            self.end(run, "killed")
+            if ended:
+                run.ending = "killed"
+            else:
+                self.end(run, "killed")
 
     def put_back(self):
         """After the command: what it may not keep goes back to what it was, in lines of ours if there is any."""
@@ -1606,7 +1611,7 @@ class Session(object):
             data = os.read(pipe.fd, CHUNK)
             held = unread(pipe.fd) if len(data) == CHUNK else 0  # a pipe can be made to hold more
             while data:
-                self.take(run, capture, data)
+                self.take(run, capture, data, ended=True)
                 data = os.read(pipe.fd, min(held, CHUNK) or 1)
                 if not held:
                     break

@@ -288,6 +288,16 @@ def test_endless_output_stops_at_the_cap(any_agent: AgentProcess) -> None:
     assert any_agent.output("echo alive") == "alive\n"
 
 
+def test_the_cap_of_a_command_that_has_ended_hits_nobody(agent: AgentProcess) -> None:
+    """Output beyond the cap may be noticed when the command is over. A signal then would end the next one."""
+    for _ in range(100):
+        capped = agent.start("printf '%0150d' 7", cap=100)
+        after = agent.start("printf '%0150d' 8")
+        assert agent.wait_for(capped)["stdout"]["captured"] == 100
+        result = agent.wait_for(after)
+        assert (result["execution"], result.get("signal"), result["stdout"]["bytes"]) == ("done", None, 150)
+
+
 def test_cap_is_for_each_stream(agent: AgentProcess) -> None:
     result = agent.run("head -c 600 /dev/zero; head -c 600 /dev/zero >&2", cap=1000)
     assert (result["execution"], result["rc"]) == ("done", 0)
