@@ -87,7 +87,7 @@ def take(size):
 size = b""
 while size[-1:] != b"\\n" or not size.strip():
     size += take(1)
-size = int(size)
+size = int(size.split(b";")[0])
 packed = b""
 while len(packed) < size:
     packed += take(size - len(packed))
@@ -176,6 +176,7 @@ def main() -> None:
     bare = re.sub(rb"(?m)^[ \t]*#.*\n", b"", agent)
     rows = [
         ("agent.py", len(agent)),
+        ("agent.py without its functions", len(re.sub(rb"\n+", b"\n", cut_source(agent)[0]))),
         ("agent.py, packed alone", len(zlib.compress(agent, 9))),
         ("agent.py, packed without whole-line comments", len(zlib.compress(bare, 9))),
         ("wrapper.sh", len(wrapper)),
