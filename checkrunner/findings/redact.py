@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from checkrunner.findings.keyblocks import redact_key_blocks
+from checkrunner.findings.messages import is_message
 from checkrunner.model.sources import Secret
 
 __all__ = ["MARK", "RULES", "NullRedactor", "PatternRedactor", "Rule", "mask_secrets"]
@@ -81,13 +82,6 @@ _HARMLESS = re.compile(
 )
 
 
-# What programs say after the name of a file that they cannot use: `cat: /etc/passwd: Permission denied`.
-_REFUSED = re.compile(
-    r"(?:permission|access) denied|no such (?:file|device)|(?:is a|not a) directory|file exists|read-only file system"
-    r"|operation not (?:permitted|supported)|input/output error|device or resource busy|stale (?:nfs )?file handle"
-    r"|too many (?:open files|levels of)|cannot (?:open|access|stat|read)|(?:command )?not found",
-    re.IGNORECASE,
-)
 _CLOSING = ")}]>'\""
 
 
@@ -99,7 +93,7 @@ def _assignment(match: re.Match[str]) -> str:
         return match.group()
     if not kept or _harmless(match["key"], match["suffix"], value):
         return match.group()
-    if group == "bare" and match["sep"].startswith(":") and _REFUSED.match(match.string, match.start(group)):
+    if group == "bare" and match["sep"].startswith(":") and is_message(match.string, match.start(group)):
         return match.group()
     start, whole = match.start(), match.group()
     return whole[: match.start(group) - start] + MARK + value[len(kept) :] + whole[match.end(group) - start :]
@@ -108,7 +102,7 @@ def _assignment(match: re.Match[str]) -> str:
 def _yaml(match: re.Match[str]) -> str:
     value = match["value"]
     program = match["key"].strip() == "passwd"  # speaks in the log, in sentences
-    if program or value.startswith(MARK) or _REFUSED.match(value) or _harmless(match["key"], match["suffix"], value):
+    if program or value.startswith(MARK) or is_message(value) or _harmless(match["key"], match["suffix"], value):
         return match.group()
     return match.group()[: match.start("value") - match.start()] + MARK
 
