@@ -297,3 +297,38 @@ def test_a_run_whose_report_finds_no_reader_is_no_success(cli: Cli, where: str, 
     assert done.stderr.strip() == needle
     if where.startswith("-o"):
         assert json.loads(done.stdout)["run"]["exit_code"] == 2
+
+
+def test_without_a_verb_there_is_help_and_no_error(cli: Cli) -> None:
+    done = cli()
+
+    assert done.returncode == 0
+    assert "Usage: checkrunner" in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("args", "message", "hint"),
+    [
+        (("run", "play.yml", "--list-hosts"), "there is no option --list-hosts", "checkrunner hosts"),
+        (("run", "play.yml", "--syntax-check"), "there is no option --syntax-check", "checkrunner lint"),
+        (("run", "play.yml", "--list-tags"), "there is no option --list-tags", "checkrunner checks"),
+        (("run", "play.yml", "-K"), "there is no option -K", "--user"),
+        (("run", "play.yml", "--known-host", "x"), "there is no option --known-host", "Did you mean --known-hosts?"),
+        (("run",), "missing argument 'PLAYBOOK'", ""),
+        (("run", "play.yml", "-o", "-"), "it names a file, not stdout; for JSON on stdout: --format json", ""),
+        (("run", "play.yml", "-o", "-", "--format", "json"), "stdout has the JSON report already", ""),
+    ],
+)
+def test_a_wrong_command_line_is_said_as_every_error_is(
+    cli: Cli, args: tuple[str, ...], message: str, hint: str
+) -> None:
+    done = cli(*args)
+
+    assert done.returncode == 64
+    said = done.stderr[done.stderr.index("error: ") :].splitlines()
+    assert said[0].startswith("error: ")
+    assert said[0].endswith(message)
+    assert [line.startswith("  hint: ") for line in said[1:]] == [True] * bool(hint)
+    assert hint in said[-1]
+    assert not (cli.folder / "-").exists()
