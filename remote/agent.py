@@ -48,9 +48,11 @@ END_S = 3.0  # for everything to end
 MARKER = b"CHECKRUNNER_SHELL"  # in the environment of everything that a session starts
 
 FIELDS = (
-    "tag version pwd oldpwd flags exit_trap options shopts variables functions function_flags aliases traps umask "
+    "head tag version pwd oldpwd flags exit_trap options shopts variables functions function_flags aliases traps umask "
     "dirs positional end"
 ).split()
+
+REPORT_HEAD = b"checkrunner-report"
 
 HELLO_KEYS = {"v", "nonce", "host_bytes", "max_sessions"}
 RUN_KEYS = {"session", "timeout_ms", "cap"}
@@ -919,10 +921,12 @@ class State(object):
     @classmethod
     def parse(cls, fields):
         """The state, or None when it was not said to its end."""
-        if len(fields) < 3 or fields[-2] != b"end":
+        if len(fields) < 3 or fields[-2] != b"end" or REPORT_HEAD not in fields:
             return None
+        # The last one counts: before the last words of a shell there may be a report that a signal cut short.
+        fields = fields[len(fields) - 1 - fields[::-1].index(REPORT_HEAD) :]
         if len(fields) != len(FIELDS) + 1:  # too large: its middle was not kept
-            fields = fields[:5] + [b""] * (len(FIELDS) - 6) + [b"end"]
+            fields = fields[:6] + [b""] * (len(FIELDS) - 7) + [b"end"]
         try:
             state = cls(fields)
         except (ValueError, IndexError):
@@ -978,16 +982,15 @@ class State(object):
 class Pipe(object):
     """A pipe that a shell opens by name to write into, and that we read.
 
-    A FIFO in our directory; or, where there is none, an anonymous pipe under its name in /proc. Of the latter we must
-    keep the writing end, so it never hangs up; who needs that looks at `named`.
+    A FIFO in our directory; or, where none can be made, an anonymous pipe under its name in /proc. Of the latter we
+    must keep the writing end, so it never hangs up; who needs that looks at `named`.
     """
 
     def __init__(self, agent):
-        self.path = agent.fresh_path()
+        self.path = agent.fresh_fifo()
         self.named = self.path is not None
         self.other = -1
         if self.named:
-            os.mkfifo(self.path, 0o600)
             self.fd = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
         else:
             self.fd, self.other = os.pipe()
@@ -1087,18 +1090,14 @@ class Session(object):
         """Start a bash; with a state it gets nothing from our own environment but is given that."""
         agent = self.agent
         agent.keep_directory()
-        self.script_path = agent.fresh_path(b"s%d" % self.number)
+        self.script_path = self.script_fifo()
         if not self.report.fresh():
             os.close(self.report.fd)
             self.report = Pipe(agent)
         master, slave = os.openpty()
         tty = self.tty_name = os.ttyname(slave)
-        if agent.directory is not None:
-            # A FIFO called "bash" in a directory of its own: bash is started there as `bash bash`, so that `$0`
-            # and every error message of bash says "bash". Opened for both, so that it never ends before we do.
-            name = b"bash"
-            os.mkdir(self.script_path, 0o700)
-            os.mkfifo(self.script_path + b"/bash", 0o600)
+        if self.script_path is not None:
+            name = b"bash"  # opened for both, so that it never ends before we do
             self.script = os.open(self.script_path + b"/bash", os.O_RDWR | os.O_NONBLOCK)
             reader = -1
         else:
@@ -1136,6 +1135,20 @@ class Session(object):
         )
         self.say()
 
+    def script_fifo(self):
+        """A directory with a FIFO called "bash" in it: bash is started there as `bash bash`, so that `$0` and all error
+        messages of bash say "bash". None where it cannot be made."""
+        path = self.agent.fresh_path(b"s%d" % self.number)
+        if path is None:
+            return None
+        try:
+            os.mkdir(path, 0o700)
+            os.mkfifo(path + b"/bash", 0o600)
+            return path
+        except OSError:
+            remove_tree(path)
+            return None
+
     def _become_bash(self, tty, slave, name, environ):
         """The child: a new session whose controlling terminal is the pty. Never returns."""
         try:
@@ -1151,7 +1164,7 @@ class Session(object):
                     signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, [])
             signal.set_wakeup_fd(-1)
-            if self.agent.directory is not None:
+            if self.script_path is not None:
                 os.chdir(self.script_path)
             # -m here and not `set -m` later: only then does bash hand the terminal to each foreground pipeline.
             os.execve(self.agent.bash, [b"bash", b"--norc", b"--noprofile", b"-m", name], environ)
@@ -1213,10 +1226,11 @@ class Session(object):
     def word(self, data, newlines=0):
         """How `data` is written as one word into the script: quoted, or as the content of another pipe when it is long.
         `$(<...)` drops newlines at the end; they are put behind it."""
-        if len(data) <= INLINE_MAX or self.agent.directory is None:
+        if len(data) <= INLINE_MAX:
             return quote(data)
-        self.long_path = self.agent.fresh_path()
-        os.mkfifo(self.long_path, 0o600)
+        self.long_path = self.agent.fresh_fifo()
+        if self.long_path is None:
+            return quote(data)
         self.long_text = memoryview(data.rstrip(b"\n"))
         return b'"$(<' + self.long_path + b")" + b"\n" * (len(data) - len(self.long_text)) + b'"'
 
@@ -2182,6 +2196,16 @@ class Agent(object):
         self.paths += 1
         return self.directory + b"/" + (name or b"p%d" % self.paths)
 
+    def fresh_fifo(self):
+        """The path of a new FIFO in our directory; None where none can be made: no directory, a full disk."""
+        path = self.fresh_path()
+        try:
+            if path is not None:
+                os.mkfifo(path, 0o600)
+            return path
+        except OSError:
+            return None
+
     def next_session(self):
         self.numbers += 1
         return self.numbers
@@ -2719,15 +2743,17 @@ def end_processes(select_from, seconds):
         everything = processes()
         living = [pid for pid in select_from(everything) if everything[pid].state not in "ZX"]
         now = time.monotonic()
-        if not living or now >= deadline:
+        if not living:
             return
         for pid in living:
-            if now >= killing:
+            if now >= killing or now >= deadline:
                 kill(pid, signal.SIGKILL)
             elif pid not in asked:
                 asked.add(pid)
                 kill(pid, signal.SIGTERM)
                 kill(pid, signal.SIGCONT)
+        if now >= deadline:  # a host so busy that one look takes all the time: it had its KILL all the same
+            return
         time.sleep(0.005 if len(asked) < 3 else 0.02)
 
 

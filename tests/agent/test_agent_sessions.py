@@ -7,9 +7,11 @@ import os
 import random
 import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
-from agent_process import AgentProcess, interpreters
+from agent_process import REMOTE, AgentProcess, interpreters
 
 from checkrunner.link.payload import load_payload
 
@@ -333,6 +335,33 @@ def test_sessions_outlive_the_removal_of_our_files(agent: AgentProcess, remove: 
     assert agent.data(result["id"]).endswith(b"19999\n20000\n")
     agent.bye()
     assert not directory.exists()
+
+
+def test_of_two_reports_the_last_one_counts() -> None:
+    scope: dict[str, Any] = {"__name__": "agent", "WRAPPER": b"", "DIGEST": ""}
+    exec(compile((REMOTE / "agent.py").read_bytes(), "agent", "exec"), scope)
+    whole = [b"checkrunner-report", b"x 3", *(b"f%d" % n for n in range(len(scope["FIELDS"]) - 3)), b"end", b""]
+    cut = [b"checkrunner-report", b"7 0", b"5.2", b"/usr"]
+
+    state = scope["State"].parse(cut + whole)
+
+    assert (state.exited, state.rc, state.cut, state.pwd) == (True, 3, False, b"f1")
+    assert scope["State"].parse(cut) is None
+
+
+def test_without_room_for_a_fifo_a_pipe_does() -> None:
+    scope: dict[str, Any] = {"__name__": "agent", "WRAPPER": b"", "DIGEST": ""}
+    exec(compile((REMOTE / "agent.py").read_bytes(), "agent", "exec"), scope)
+    agent = scope["Agent"]()
+    agent.directory = b"/proc"  # nobody can make a file there
+    pipe = scope["Pipe"](agent)
+    try:
+        Path(os.fsdecode(pipe.path)).write_bytes(b"through")
+        assert os.read(pipe.fd, 100) == b"through"
+        assert pipe.fresh()
+    finally:
+        pipe.close()
+        os.close(agent.pids.fd)
 
 
 def test_loop_words_do_not_leave(agent: AgentProcess) -> None:
