@@ -2746,7 +2746,7 @@ def end_processes(select_from, seconds):
         if not living:
             return
         for pid in living:
-            if now >= killing or now >= deadline:
+            if now >= killing:
                 kill(pid, signal.SIGKILL)
             elif pid not in asked:
                 asked.add(pid)
