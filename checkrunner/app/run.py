@@ -54,11 +54,8 @@ def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | N
     links = Links(prepared.request.settings, password)
     options = prepared.request.settings.run_options()
     forks, narrowed = fit_forks(options.forks, len(scripts))
-    warnings = [
-        *prepared.warnings,
-        *links.warnings(script.host for script in scripts),
-        *([narrowed] if narrowed else []),
-    ]
+    warnings = [*prepared.warnings, *([narrowed] if narrowed else [])]
+    not_done = [links.warnings(script.host) for script in scripts]
     outcomes, reason = asyncio.run(_run(scripts, links, replace(options, forks=forks), observer))
     by_host = {script.host.name: script for script in scripts}
 
@@ -78,7 +75,11 @@ def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | N
         complete=True,
         exit_code=0,
     )
-    return build_report(outcomes, run=info, warnings=warnings, redactor=redactor, texts=texts, to_text=json_text)
+    noted = [
+        replace(outcome, notes=(*notes, *outcome.notes)) if notes else outcome
+        for outcome, notes in zip(outcomes, not_done, strict=True)
+    ]
+    return build_report(noted, run=info, warnings=warnings, redactor=redactor, texts=texts, to_text=json_text)
 
 
 async def _run(

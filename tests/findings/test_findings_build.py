@@ -328,7 +328,39 @@ def test_slices_that_were_asked_for_always_are_shown_for_healthy_hosts() -> None
 def test_notes_of_hosts_fold_into_warnings() -> None:
     outcomes = [host(f"w{at}", notes=[f"login shell of w{at} printed {at} bytes"]) for at in (1, 2, 3)]
 
-    assert build(*outcomes, warnings=["odd", "odd"]).warnings == ("odd", "w[1-3]: login shell of w1 printed 1 bytes")
+    assert build(*outcomes, warnings=["odd", "odd"]).warnings == (
+        "odd",
+        "w[1-3]: login shell of <host> printed 1 bytes (on w1; numbers or times differ)",
+    )
+
+
+def test_notes_that_differ_by_the_hosts_name_are_one_line_however_many_hosts() -> None:
+    names = [f"web{at:03d}" for at in range(1, 151)]
+    notes = ["{0}: the SSH option ForwardX11 is set and not honoured", "login_noise: welcome to {0}", "the same"]
+
+    report = build(*(host(name, notes=[note.format(name) for note in notes]) for name in names))
+
+    assert report.warnings == (
+        "web[001-150]: the SSH option ForwardX11 is set and not honoured",
+        "web[001-150]: login_noise: welcome to <host>",
+        "web[001-150]: the same",
+    )
+    assert report.omissions == ()
+
+
+def test_warnings_are_bounded() -> None:
+    report = build(host("a"), warnings=[f"odd {at}" for at in range(30)])
+
+    assert len(report.warnings) == 20
+    assert [(omission.what, omission.count) for omission in report.omissions] == [("warning", 10)]
+
+
+def test_a_run_that_looked_everywhere_is_complete_however_it_ended() -> None:
+    seen = build(host("a", finished("a", DISK)), run=run_info(ended="deadline"))
+    missed = build(host("a", finished("a", DISK, UNKNOWN, reason())))
+
+    assert (seen.run.complete, seen.run.exit_code) == (True, 0)
+    assert (missed.run.complete, missed.run.exit_code) == (False, 3)
 
 
 def test_reasons_and_warnings_are_masked_and_bounded() -> None:
