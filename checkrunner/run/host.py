@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from checkrunner.model.errors import AgentError, HostError, SessionError, SessionLostError, TemplateError
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck, Skip, Step
@@ -153,12 +154,20 @@ class HostRun:
             if isinstance(error, SessionError):
                 self._record(self._lost_outcome(step, started))
             return
+        result = self._with_cause(result)
         verdict = self._script.judge(step, result, self._judged)
         outcome = self._outcome(step.planned, verdict, result=result)
         # Checks that need this one go on at once; they read its metadata, never its slices.
         self._publish(outcome)
         slices = await self._slices(session, step, result, verdict, early)
         self._record(self._outcome(step.planned, verdict, result=result, slices=slices))
+
+    def _with_cause(self, result: Result) -> Result:
+        """The host knows only that a command was cancelled; here it is known what for."""
+        if "cancelled" not in result.notes or not self._stop.reason:
+            return result
+        notes = tuple(self._stop.reason if note == "cancelled" else note for note in result.notes)
+        return replace(result, notes=notes)
 
     async def _slices(
         self,

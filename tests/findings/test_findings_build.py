@@ -274,6 +274,17 @@ def test_a_deadline_makes_reached_hosts_incomplete() -> None:
     assert report.incomplete[0].state is HostState.REACHED
 
 
+def test_commands_that_a_host_did_not_start_any_more_are_no_findings() -> None:
+    why = reason("was not run: the run's deadline passed", "execution", "done", "not_run")
+    left = finished("a", DISK, UNKNOWN, why, execution=Execution.NOT_RUN, rc=None, notes=("deadline",))
+
+    report = build(host("a", left, stopped("a", LOAD, "the run's deadline passed")), run=run_info(ended="deadline"))
+
+    assert report.findings == ()
+    assert [entry.reason for entry in report.incomplete] == ["the run's deadline passed (2 checks were not finished)"]
+    assert report.totals.not_run == 2
+
+
 def test_a_template_that_fails_on_a_reached_host_is_a_finding() -> None:
     verdict = Verdict(state=UNKNOWN, reasons=(reason("p.yml:3:1: 'x' is undefined", "template", "", ""),))
 
