@@ -30,6 +30,9 @@ from checkrunner.model.seams import Channel, Transport
 __all__ = ["Link", "Starter", "Way"]
 
 _SHOWN = 300
+# Part of the nonce, and so of the first line that is sent. Where a shell reads that line in the agent's place (a
+# start-up file or a forced command starts one), it ends there, and runs nothing of what follows.
+_SHELLS_END = ";exit;"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +118,7 @@ class Starter:
         payload = self._payload or load_payload()
         line = payload.stdin_line if way.by_stdin else payload.exec_line
         channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
-        nonce = secrets.token_hex(12)
+        nonce = secrets.token_hex(12) + _SHELLS_END
         greeting = hello_request(nonce, self._options)
         if way.by_stdin:
             greeting = payload.stdin_head + greeting

@@ -71,7 +71,7 @@ class MemoryChannel:
         """See the seam."""
         return self._tail[-4096:]
 
-    async def aclose(self) -> None:
+    async def aclose(self, *, kill: bool = False) -> None:  # noqa: ARG002 (it is always ended)
         """See the seam."""
         self._closed = True
         if self.program is not None:

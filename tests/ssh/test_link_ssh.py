@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import os
 import shutil
 import socket
 import subprocess
@@ -218,6 +219,43 @@ def test_a_start_up_file_that_exits_is_told(make_sshd: MakeSshd) -> None:
 
     run_async(main())
     sshd.assert_clean()
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash", "dash", "tcsh", "fish", "zsh", "busybox sh", "python3", "cat"])
+@pytest.mark.parametrize("by", ["forced command", "start-up file"])
+def test_a_shell_in_the_agents_place_runs_nothing(make_sshd: MakeSshd, tmp_path: Path, shell: str, by: str) -> None:
+    if shutil.which(shell.split()[0]) is None:
+        pytest.skip(f"{shell} is not here")
+    sshd = make_sshd(options={"ForceCommand": shell} if by == "forced command" else None)
+    if by == "start-up file":
+        # Once it was there, a shell that runs commands reads the file no more.
+        (sshd.remote_home / ".bashrc").write_text(f'[ -n "$DEEP" ] || {{ export DEEP=1; exec {shell}; }}\n')
+    marker = tmp_path / "ran"
+
+    async def main() -> None:
+        async with session_on(sshd, hello_timeout_s=3) as session:
+            with pytest.raises(HandshakeError, match="h1: "):
+                await session.run(make_step(f"touch {marker}; true\ntouch {marker}"))
+
+    before = set(sshd.remote_home.iterdir())
+    run_async(main())
+    sshd.assert_clean()
+    assert not marker.exists()
+    assert set(sshd.remote_home.iterdir()) - before <= {sshd.remote_home / ".config", sshd.remote_home / ".local"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="sshd passes no signals on where root logs in")
+def test_a_start_up_file_that_hangs_is_ended_with_its_children(make_sshd: MakeSshd) -> None:
+    sshd = make_sshd()
+    (sshd.remote_home / ".bashrc").write_text("echo wait for it; sleep 1000; sleep 1000\n")
+
+    async def main() -> None:
+        async with session_on(sshd, hello_timeout_s=0.5) as session:
+            with pytest.raises(HandshakeError, match="it printed: wait for it"):
+                await session.run(make_step("true"))
+
+    run_async(main())
+    sshd.assert_clean(deadline_s=5)
 
 
 # ---- the link ends

@@ -6,6 +6,7 @@ The only door to asyncssh, together with its `ssh_*` neighbours.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -171,7 +172,7 @@ class SshChannel(asyncssh.SSHClientSession[bytes]):
         """The last bytes of the command's standard error."""
         return bytes(self._tail)
 
-    async def aclose(self) -> None:
+    async def aclose(self, *, kill: bool = False) -> None:
         """End the command's input and the channel. Costs no round trip: nothing is waited for."""
         if self._closed:
             return
@@ -179,6 +180,10 @@ class SshChannel(asyncssh.SSHClientSession[bytes]):
         self._arrived.set()
         self._writable.set()
         if self._channel is not None and not self._gone:
+            if kill:
+                # The login shell and what it runs: a server without a terminal leaves them when the channel ends.
+                with contextlib.suppress(OSError):
+                    self._channel.send_signal("TERM")
             self._channel.write_eof()
             self._channel.close()
         self._released()
