@@ -43,7 +43,8 @@ def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | N
     """Run it and build the report. An interrupt (SIGINT, SIGTERM, SIGHUP) ends the run early; the report is built all
     the same and says so.
 
-    Raises nothing that a host did; what escapes is a bug.
+    Raises UsageError members for connection settings that cannot be used, before anything connects, and nothing that a
+    host did; what else escapes is a bug.
     """
     started_at = datetime.now(UTC)
     began = monotonic()

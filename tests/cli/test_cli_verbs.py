@@ -332,3 +332,35 @@ def test_a_wrong_command_line_is_said_as_every_error_is(
     assert [line.startswith("  hint: ") for line in said[1:]] == [True] * bool(hint)
     assert hint in said[-1]
     assert not (cli.folder / "-").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "needle"),
+    [
+        ("ssh_config", "nope", "(from {}): there is no file nope"),
+        ("ssh_config", "broken.cfg", "(from {}): broken.cfg line 2: "),
+        ("known_hosts", "nope", "(from {}): there is no file nope"),
+        ("private_key", "nope", "(from {}): there is no file nope"),
+        ("ssh_common_args", "-o StrictHostKeyChecking=maybe", "(from {}): host key checking is 'maybe', not one of "),
+    ],
+)
+def test_wrong_ssh_settings_end_a_run_before_it_connects(cli: Cli, option: str, value: str, needle: str) -> None:
+    (cli.folder / "broken.cfg").write_text("Host *\n  Port many\n")
+    flag, variable = f"--{option.replace('_', '-')}={value}", f"CHECKRUNNER_{option.upper()}"
+    (cli.folder / "play.yml").write_text("- {hosts: db, checks: [{run: uptime}]}\nHost '\n") if False else None
+    run = cli("run", "play.yml", "-i", "inv.ini", flag)
+    lint = cli("lint", "play.yml", "-i", "inv.ini", **{variable: value})
+
+    assert (run.returncode, run.stdout) == (64, "")
+    assert needle.format("flag") in run.stderr
+    assert lint.returncode == 64
+    assert needle.format(variable) in lint.stderr
+
+
+def test_wrong_ssh_settings_of_a_host_name_the_host(cli: Cli) -> None:
+    (cli.folder / "inv.ini").write_text(INVENTORY + "[more]\ndb1 ansible_ssh_common_args='-o Port=many'\n")
+
+    for verb in ("run", "lint"):
+        done = cli(verb, "play.yml", "-i", "inv.ini")
+        assert done.returncode == 64
+        assert "db1: its SSH settings cannot be used: Invalid Port integer value: many" in done.stderr

@@ -14,9 +14,9 @@ from typing import Any
 
 import asyncssh
 
+from checkrunner.link.transports.ssh_checks import setting_warnings
 from checkrunner.link.transports.ssh_dialer import Dialer, Standing
 from checkrunner.link.transports.ssh_errors import Progress, loss_text, mapped_errors
-from checkrunner.link.transports.ssh_options import ignored_options
 from checkrunner.model.errors import ConnectError, SessionLostError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SshOptions
@@ -73,12 +73,8 @@ class SshTransport:
             raise
 
     def warnings(self, host: Host) -> Sequence[str]:
-        """A sentence for each option that is set and not honoured, and for settings that cannot be read."""
-        try:
-            ignored = ignored_options(host, self._options)
-        except (OSError, ValueError) as error:
-            return [f"{host.name}: the SSH settings cannot be read: {error}"]
-        return [f"{host.name}: the SSH option {name} is set and not honoured" for name in ignored]
+        """See the seam: options that are not honoured, and passwords for hosts whose keys are not checked."""
+        return setting_warnings(host, self._options)
 
     async def aclose(self) -> None:
         """Close every connection, those to jump hosts last."""
