@@ -139,7 +139,8 @@ def pack_payload(agent: bytes, wrapper: bytes) -> Payload:
         packed=packed,
         exec_line=_exec_line(f"{VARIABLE}={packed};export {VARIABLE};", START),
         stdin_line=_exec_line("", load_stdin),
-        stdin_head=b"%d\n" % len(data) + data,
+        # A shell that reads this in our place ends at once.
+        stdin_head=b"%d;exit;\n" % len(data) + data,
     )
 
 
