@@ -12,12 +12,13 @@ from checkrunner.findings.hostnotes import fold_notes
 from checkrunner.findings.incomplete import fold_incomplete
 from checkrunner.findings.numbers import shared_reasons, shared_result
 from checkrunner.findings.redact import NullRedactor
+from checkrunner.findings.slices import is_binary
 from checkrunner.findings.tokens import measure
 from checkrunner.findings.totals import capture_of, count, execution_of, looked_everywhere
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import Finding, Incomplete, Omission, Report, RunInfo
-from checkrunner.model.results import CaptureState, Execution, Reason
+from checkrunner.model.results import CaptureState, Execution, Reason, Stream, VerdictState
 from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Template
 
@@ -235,6 +236,11 @@ class _Building:
         )
         out = [self.text(note) for note in notes]
         first = entry.first
+        if first.result is not None and first.verdict.state is not VerdictState.OK:
+            for stream in (Stream.STDOUT, Stream.STDERR):
+                output = first.result.output(stream)
+                if is_binary(output):
+                    out.append(f"{stream} is binary, {output.bytes:,} bytes")
         texts = [piece.text for piece in first.slices]
         if entry.merged:
             out.append(f"{entry.merged} different outputs are folded here; the one shown is of {first.host}")

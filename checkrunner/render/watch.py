@@ -112,9 +112,7 @@ class Watch:
         self.checks_done += 1
         state = outcome.verdict.state
         self.verdicts[state] = self.verdicts.get(state, 0) + 1
-        if state is VerdictState.UNKNOWN and (
-            outcome.result is None or outcome.result.execution is Execution.NOT_RUN
-        ):
+        if state is VerdictState.UNKNOWN and (outcome.result is None or outcome.result.execution is Execution.NOT_RUN):
             self.not_run += 1
         if state is VerdictState.WARN or state is VerdictState.CRIT or state is VerdictState.UNKNOWN:
             self._findings.add((outcome.planned.key, state))

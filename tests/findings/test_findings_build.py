@@ -336,6 +336,28 @@ def test_slices_that_were_asked_for_always_are_shown_for_healthy_hosts() -> None
     assert report.run.exit_code == 0
 
 
+def test_tables_that_differ_in_numbers_are_one_finding() -> None:
+    rows = {"a": "    7  1.5 java", "b": "31245 10.0 java", "c": "  999 99.9 java"}
+    outcomes = [host(name, finished(name, DISK, slices=[shown(name, "disk", row)])) for name, row in rows.items()]
+
+    assert [finding.names for finding in build(*outcomes).findings] == [("a", "b", "c")]
+
+
+def test_binary_output_is_said_with_its_size() -> None:
+    report = build(host("a", finished("a", DISK, CRIT, reason(), stdout=output(binary=True, bytes=4096))))
+
+    assert report.findings[0].notes == ("stdout is binary, 4,096 bytes",)
+
+
+def test_pids_that_are_left_over_are_shown_for_one_host() -> None:
+    pids = tuple(range(100, 108))
+    one = build(host("a", finished("a", DISK, CRIT, reason(), leftover_pids=pids))).findings[0].result
+    many = build(*(host(name, finished(name, DISK, CRIT, reason(), leftover_pids=pids)) for name in "ab"))
+
+    assert (one["leftover_processes"], one["leftover_pids"]) == (8, pids[:5])
+    assert "leftover_pids" not in many.findings[0].result
+
+
 def test_notes_of_hosts_fold_into_warnings() -> None:
     outcomes = [host(f"w{at}", notes=[f"login shell of w{at} printed {at} bytes"]) for at in (1, 2, 3)]
 
