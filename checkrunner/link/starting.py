@@ -162,16 +162,20 @@ class Starter:
     def no_hello(self, link: Link, *, late: bool) -> HostError:
         """The error for a start that brought no hello: too late, or the program ended."""
         if late:
-            what = f"the agent did not say hello within {self._options.hello_timeout_s:g} s"
+            what = f"the agent did not say hello within {self._options.hello_timeout_s:g} s (start_timeout)"
+            hint = (
+                "The host, or this machine, may be loaded (raise start_timeout, lower --forks), or a start-up file of "
+                "the login shell waits: see how long `ssh HOST true` takes"
+            )
         else:
             what = "the login shell ended before the agent started"
+            hint = "See whether the account may run commands: ssh HOST /bin/sh -c true, and what its start-up files do"
         facts = [f"{self._host.name}: {what}"]
         noise, tail = _shown(link.decoder.noise), _shown(link.channel.stderr_tail())
         if noise:
             facts.append(f"it printed: {noise}")
         if tail:
             facts.append(f"its standard error: {tail}")
-        hint = "See whether the account may run commands: ssh HOST /bin/sh -c true, and what its start-up files do"
         return HandshakeError("; ".join(facts), hint=hint)
 
     def _gave_up(self, link: Link, ending: AgentFailure) -> HostError:

@@ -347,7 +347,6 @@ def test_a_wrong_command_line_is_said_as_every_error_is(
 def test_wrong_ssh_settings_end_a_run_before_it_connects(cli: Cli, option: str, value: str, needle: str) -> None:
     (cli.folder / "broken.cfg").write_text("Host *\n  Port many\n")
     flag, variable = f"--{option.replace('_', '-')}={value}", f"CHECKRUNNER_{option.upper()}"
-    (cli.folder / "play.yml").write_text("- {hosts: db, checks: [{run: uptime}]}\nHost '\n") if False else None
     run = cli("run", "play.yml", "-i", "inv.ini", flag)
     lint = cli("lint", "play.yml", "-i", "inv.ini", **{variable: value})
 

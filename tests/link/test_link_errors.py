@@ -60,6 +60,20 @@ def reached(**facts: object) -> Progress:
 LOST = asyncssh.ConnectionLost("Connection lost")
 CASES: list[tuple[BaseException, Progress, type[ConnectError], str]] = [
     (ConnectionRefusedError(errno.ECONNREFUSED, "x"), reached(), UnreachableError, "web1: connection refused"),
+    (
+        ConnectionRefusedError(errno.ECONNREFUSED, "x"),
+        reached(address="10.0.0.1", port=2222),
+        UnreachableError,
+        "web1: connection refused (10.0.0.1 port 2222)",
+    ),
+    (TimeoutError(), reached(address="a", port=22), ConnectTimeoutError, "within the connect timeout (a port 22)"),
+    (
+        asyncssh.ChannelOpenError(2, "Connection refused"),
+        reached(via="b", address="a", port=22),
+        UnreachableError,
+        "web1: jump host b cannot reach it (a port 22): Connection refused",
+    ),
+    (socket.gaierror(-2, "x"), reached(address="web9"), UnreachableError, "web1: the name 'web9' cannot be resolved"),
     (OSError(errno.EHOSTUNREACH, "x"), reached(), UnreachableError, "web1: no route to the host"),
     (OSError(errno.ENETUNREACH, "x"), reached(), UnreachableError, "web1: no route to the network"),
     (OSError(errno.EMFILE, "Too many open files"), reached(), UnreachableError, "web1: Too many open files"),
@@ -131,6 +145,11 @@ CASES: list[tuple[BaseException, Progress, type[ConnectError], str]] = [
     (asyncssh.ConfigParseError("config line 3: bad"), reached(), UnreachableError, "cannot be used: config line 3"),
     (RuntimeError("what"), reached(), UnreachableError, "web1: RuntimeError: what"),
 ]
+
+
+@pytest.mark.parametrize(("address", "hint"), [("web1", "set ansible_host to an address"), ("web9", "in ansible_host")])
+def test_the_hint_for_a_name_knows_whether_ansible_host_is_set(address: str, hint: str) -> None:
+    assert hint in connect_error(socket.gaierror(-2, "x"), reached(address=address)).hint
 
 
 @pytest.mark.parametrize(("error", "progress", "kind", "words"), CASES, ids=lambda value: str(value)[:40])

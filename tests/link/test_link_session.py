@@ -168,7 +168,7 @@ def test_a_start_up_file_that_never_ends_is_told_and_ended(tmp_path: Path) -> No
     child = tmp_path / "child"
 
     async def use(session: FramedSession) -> None:
-        with pytest.raises(HandshakeError, match="hello within"):
+        with pytest.raises(HandshakeError, match=r"hello within 0\.5 s \(start_timeout\).*--forks"):
             await session.run(make_step("echo x"))
 
     transport = with_session(use, "sleep 60 & echo $! >$CHILD; wait", hello_timeout_s=0.5, env={"CHILD": str(child)})
@@ -241,7 +241,7 @@ def test_no_interpreter_is_an_error_of_its_own() -> None:
 
 def test_a_hello_that_does_not_come() -> None:
     async def use(session: FramedSession) -> None:
-        with pytest.raises(HandshakeError, match=r"did not say hello within 0\.3 s; it printed: hm"):
+        with pytest.raises(HandshakeError, match=r"did not say hello within 0\.3 s \(start_timeout\); it printed: hm"):
             await session.run(make_step("echo x"))
 
     with_session(use, "echo hm; exec sleep 30", hello_timeout_s=0.3)

@@ -54,7 +54,7 @@ class Standing:
             await drop(self.connection)
         await asyncio.sleep(0)
         if self.proxy is not None:
-            self.proxy.close()
+            await self.proxy.aclose()
 
 
 class Dialer:
@@ -155,6 +155,7 @@ class Dialer:
         """One try; a second one without short cuts where a server stumbles over them."""
         progress = Progress(target=target, user=settings.user, password_given=password is not None)
         progress.via = str(via[0]) if via else ""
+        progress.address, progress.port = settings.address, settings.port
         with mapped_errors(progress):
             offer = await self._keys.offer(settings)
             progress.encrypted, progress.keys_skipped = offer.encrypted, offer.skipped
@@ -193,8 +194,8 @@ class Dialer:
             return Standing(await asyncssh.connect(**plain_dial_options(attempt), **via, **source), proxy)
         except BaseException:
             if proxy is not None:
+                await proxy.aclose()
                 attempt.progress.proxy_words = proxy.last_words()
-                proxy.close()
             raise
 
     def _policy(self, target: str, settings: HostSettings) -> HostKeyPolicy | None:

@@ -32,10 +32,13 @@ __all__ = ["Progress", "connect_error", "is_too_many", "loss_text", "mapped_erro
 
 @dataclass(slots=True)
 class Progress:
-    """What is known of one connection attempt. `target` names the host (and the hop) as messages should; `greeting` is
-    the start of what came before the server's version was through (`banner`)."""
+    """What is known of one connection attempt. `target` names the host (and the hop) as messages should, `address`
+    and `port` are what is dialled; `greeting` is the start of what came before the server's version was through
+    (`banner`)."""
 
     target: str
+    address: str = ""
+    port: int = 0
     dialled: bool = False
     banner: bool = False
     greeting: bytes = b""
@@ -50,6 +53,11 @@ class Progress:
     by_proxy: bool = False
     via: str = ""
     proxy_words: str = ""
+
+    @property
+    def place(self) -> str:
+        """`` (address port 22)``, or nothing where it is not known or a proxy command decides."""
+        return f" ({self.address} port {self.port})" if self.address and not self.by_proxy else ""
 
 
 @contextmanager
@@ -116,6 +124,10 @@ def _auth(error: BaseException, progress: Progress) -> ConnectError:
         hint = "Load the key into ssh-agent (ssh-add)"
     elif progress.keys_tried or progress.password_given:
         hint = "See whether the account has this key in its authorized_keys, and whether the user name is right"
+    elif progress.keys_skipped:
+        hint = (
+            "Name a private key file that can be read (ansible_ssh_private_key_file), start an agent, or use --ask-pass"
+        )
     else:
         hint = "No key was found: name one (ansible_ssh_private_key_file), start an agent, or use --ask-pass"
     return AuthenticationError(facts, hint=hint)
@@ -196,7 +208,8 @@ def _negotiation(error: BaseException, progress: Progress) -> ConnectError:
 
 def _channel(error: BaseException, progress: Progress) -> ConnectError:
     if progress.via and not progress.dialled:
-        return UnreachableError(f"{progress.target}: jump host {progress.via} cannot reach it: {_sentence(str(error))}")
+        why = _sentence(str(error))
+        return UnreachableError(f"{progress.target}: jump host {progress.via} cannot reach it{progress.place}: {why}")
     if str(error) == "SSH connection closed":
         return UnreachableError(f"{progress.target}: the connection ended before a session was open on it")
     return UnreachableError(f"{progress.target}: the server refuses a session: {_sentence(str(error))}")
@@ -210,7 +223,7 @@ def _timeout(_error: BaseException, progress: Progress) -> ConnectError:
             hint="See address and port, and what stands between",
         )
     return ConnectTimeoutError(
-        f"{progress.target}: {stage} within the connect timeout",
+        f"{progress.target}: {stage} within the connect timeout{progress.place}",
         hint="See whether the host is up and a firewall lets it through, or raise --connect-timeout",
     )
 
@@ -230,9 +243,12 @@ _OS_HINTS = {
 
 def _name_error(error: BaseException, progress: Progress) -> ConnectError:
     assert isinstance(error, OSError)
+    name = f" {progress.address!r}" if progress.address else ""
+    hint = "See the spelling, or set ansible_host to an address"
+    if progress.address not in ("", progress.target):
+        hint = "See the spelling in ansible_host, or of Hostname in ssh_config"
     return UnreachableError(
-        f"{progress.target}: the name cannot be resolved: {_sentence(error.strerror or str(error))}",
-        hint="See the spelling, or set ansible_host to an address",
+        f"{progress.target}: the name{name} cannot be resolved: {_sentence(error.strerror or str(error))}", hint=hint
     )
 
 
@@ -245,7 +261,7 @@ def _os_error(error: BaseException, progress: Progress) -> ConnectError:
     code = error.errno or 0
     # asyncio joins the errors of several addresses into one text, without their numbers.
     text = _OS_WORDS.get(code) or _sentence(error.strerror or str(error) or os.strerror(code))
-    where = f" ({error.filename})" if error.filename else ""
+    where = f" ({error.filename})" if error.filename else progress.place
     return UnreachableError(f"{progress.target}: {text}{where}", hint=_OS_HINTS.get(code, ""))
 
 
