@@ -82,7 +82,7 @@ class Settings:
         return SessionOptions(
             host_bytes=int(self._number("host_bytes")),
             max_sessions=int(self._number("max_sessions")),
-            hello_timeout_s=self._number("connect_timeout"),
+            hello_timeout_s=self._number("start_timeout"),
         )
 
     def ssh_options(self, password: Secret | None = None) -> SshOptions:
@@ -99,6 +99,7 @@ class Settings:
             common_args=self._text("ssh_common_args") or "",
             connect_timeout_s=self._number("connect_timeout"),
             keepalive_s=self._number("keepalive"),
+            origins=self.origins,
         )
 
     def local_options(self) -> LocalOptions:
@@ -187,6 +188,7 @@ SETTINGS: Mapping[str, Setting] = {
         Setting(name="forks", read=_count, default=100, help="hosts worked on at the same time"),
         Setting(name="timeout", read=_positive_seconds, default=60.0, help="a check's time where it names none"),
         Setting(name="connect_timeout", read=_positive_seconds, default=10.0, help="time for one host's connection"),
+        Setting(name="start_timeout", read=_positive_seconds, default=30.0, help="time for the start on one host"),
         Setting(name="deadline", read=parse_seconds, default=0.0, help="time for the whole run; 0 means no limit"),
         Setting(name="keepalive", read=_positive_seconds, default=5.0, help="seconds between keepalive questions"),
         Setting(name="capture_bytes", read=_size, default=64 << 20, help="most bytes kept of each output stream"),

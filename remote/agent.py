@@ -57,9 +57,11 @@ END_S = 3.0  # for everything to end
 MARKER = b"CHECKRUNNER_SHELL"  # in the environment of everything that a session starts
 
 FIELDS = (
-    "tag version pwd oldpwd flags exit_trap options shopts variables functions function_flags aliases traps umask "
+    "head tag version pwd oldpwd flags exit_trap options shopts variables functions function_flags aliases traps umask "
     "dirs positional end"
 ).split()
+
+REPORT_HEAD = b"checkrunner-report"
 
 HELLO_KEYS = {"v", "nonce", "host_bytes", "max_sessions"}
 RUN_KEYS = {"session", "timeout_ms", "cap"}
@@ -344,11 +346,12 @@ def known_calls(machine):
             "p.getxattr.191.8 p.lgetxattr.192.9 p.chmod.90. q.openat.257.56 q.openat2.437.437 q.newfstatat.262.79 "
             "q.statx.332.291 q.unlinkat.263.35 q.renameat.264.38 q.mkdirat.258.34 q.readlinkat.267.78 "
             "q.faccessat.269.48 q.faccessat2.439.439 q.execveat.322.281 q.mount.165.40 P.poll.7. Q.ppoll.271.73 "
-            "S.select.23. S.pselect6.270.72 e.epoll_wait.232. e.epoll_pwait.281.22 e.epoll_pwait2.441.441 c.wait4.61.260 "
-            "i.waitid.247.95 t.nanosleep.35.101 t.clock_nanosleep.230.115 x.futex.202.98 x.futex_waitv.449.449 "
-            "s.pause.34. s.rt_sigsuspend.130.133 s.rt_sigtimedwait.128.137 m.restart_syscall.219.128 m.sync.162.81 "
-            "m.msgrcv.70.188 m.semop.65.193 m.semtimedop.220.192 m.io_getevents.208.4 m.io_uring_enter.426.426 "
-            "m.mq_timedreceive.243.183 m.mmap.9.222 m.munmap.11.215 m.exit_group.231.94 m.clone.56.220 m.vfork.58."
+            "S.select.23. S.pselect6.270.72 e.epoll_wait.232. e.epoll_pwait.281.22 e.epoll_pwait2.441.441 "
+            "c.wait4.61.260 i.waitid.247.95 t.nanosleep.35.101 t.clock_nanosleep.230.115 x.futex.202.98 "
+            "x.futex_waitv.449.449 s.pause.34. s.rt_sigsuspend.130.133 s.rt_sigtimedwait.128.137 "
+            "m.restart_syscall.219.128 m.sync.162.81 m.msgrcv.70.188 m.semop.65.193 m.semtimedop.220.192 "
+            "m.io_getevents.208.4 m.io_uring_enter.426.426 m.mq_timedreceive.243.183 m.mmap.9.222 m.munmap.11.215 "
+            "m.exit_group.231.94 m.clone.56.220 m.vfork.58."
         ).split():
             parts = word.split(".")
             if parts[column]:
@@ -1242,9 +1245,12 @@ class Capture(object):
         try:
             if self.fd < 0:
                 self.fd = os.open(self.path, os.O_RDONLY)
-            return os.pread(self.fd, size, offset)
+            data = os.pread(self.fd, size, offset)
         except OSError as error:
             raise Refused("storage", "the captured output cannot be read: " + error.strerror)
+        if not data:
+            raise Refused("storage", "the captured output was cut on the host after it was written")
+        return data
 
     def rest(self):
         """Let go of the file after reading."""
@@ -1650,10 +1656,12 @@ class State(object):
     @classmethod
     def parse(cls, fields):
         """The state, or None when it was not said to its end."""
-        if len(fields) < 3 or fields[-2] != b"end":
+        if len(fields) < 3 or fields[-2] != b"end" or REPORT_HEAD not in fields:
             return None
+        # The last one counts: before the last words of a shell there may be a report that a signal cut short.
+        fields = fields[len(fields) - 1 - fields[::-1].index(REPORT_HEAD) :]
         if len(fields) != len(FIELDS) + 1:  # too large: its middle was not kept
-            fields = fields[:5] + [b""] * (len(FIELDS) - 6) + [b"end"]
+            fields = fields[:6] + [b""] * (len(FIELDS) - 7) + [b"end"]
         try:
             state = cls(fields)
         except (ValueError, IndexError):
@@ -1709,16 +1717,15 @@ class State(object):
 class Pipe(object):
     """A pipe that a shell opens by name to write into, and that we read.
 
-    A FIFO in our directory; or, where there is none, an anonymous pipe under its name in /proc. Of the latter we must
-    keep the writing end, so it never hangs up; who needs that looks at `named`.
+    A FIFO in our directory; or, where none can be made, an anonymous pipe under its name in /proc. Of the latter we
+    must keep the writing end, so it never hangs up; who needs that looks at `named`.
     """
 
     def __init__(self, agent):
-        self.path = agent.fresh_path()
+        self.path = agent.fresh_fifo()
         self.named = self.path is not None
         self.other = -1
         if self.named:
-            os.mkfifo(self.path, 0o600)
             self.fd = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
         else:
             self.fd, self.other = os.pipe()
@@ -1727,11 +1734,24 @@ class Pipe(object):
 
     def fresh(self):
         """Forget that there ever was a writer: a FIFO whose last writer has closed reports a hang-up until it is opened
-        anew. The new descriptor comes first: with none open, bytes in the pipe would be lost."""
+        anew. The new descriptor comes first: with none open, bytes in the pipe would be lost. False where the name is
+        gone: a check has removed our files."""
+        if not self.is_there():
+            return False
         if self.named:
             fd = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
             os.close(self.fd)
             self.fd = fd
+        return True
+
+    def is_there(self):
+        """Whether its name still leads to it."""
+        if not self.named:
+            return True
+        try:
+            return os.stat(self.path).st_ino == os.fstat(self.fd).st_ino
+        except OSError:
+            return False
 
     def close(self):
         self.unlink()
@@ -1806,16 +1826,15 @@ class Session(object):
     def start(self, state):
         """Start a bash; with a state it gets nothing from our own environment but is given that."""
         agent = self.agent
+        agent.keep_directory()
+        self.script_path = self.script_fifo()
+        if not self.report.fresh():
+            os.close(self.report.fd)
+            self.report = Pipe(agent)
         master, slave = os.openpty()
         tty = self.tty_name = os.ttyname(slave)
-        if self.script_path is None:
-            self.script_path = agent.fresh_path(b"s%d" % self.number)
-        if agent.directory is not None:
-            # A FIFO called "bash" in a directory of its own: bash is started there as `bash bash`, so that `$0`
-            # and every error message of bash says "bash". Opened for both, so that it never ends before we do.
-            name = b"bash"
-            os.mkdir(self.script_path, 0o700)
-            os.mkfifo(self.script_path + b"/bash", 0o600)
+        if self.script_path is not None:
+            name = b"bash"  # opened for both, so that it never ends before we do
             self.script = os.open(self.script_path + b"/bash", os.O_RDWR | os.O_NONBLOCK)
             reader = -1
         else:
@@ -1842,7 +1861,6 @@ class Session(object):
         self.last_words = None
         self.ticks = 0
         self.repairs = 0
-        self.report.fresh()
         agent.shells[pid] = self
         agent.watch(master, self.on_tty)
         agent.watch(self.report.fd, self.on_report)
@@ -1853,6 +1871,20 @@ class Session(object):
             fill(agent.parts["start"], REPORT_TEXT=quote(report), EXIT_TEXT=quote(self.exit_text), CWD=quote(here))
         )
         self.say()
+
+    def script_fifo(self):
+        """A directory with a FIFO called "bash" in it: bash is started there as `bash bash`, so that `$0` and all error
+        messages of bash say "bash". None where it cannot be made."""
+        path = self.agent.fresh_path(b"s%d" % self.number)
+        if path is None:
+            return None
+        try:
+            os.mkdir(path, 0o700)
+            os.mkfifo(path + b"/bash", 0o600)
+            return path
+        except OSError:
+            remove_tree(path)
+            return None
 
     def _become_bash(self, tty, slave, name, environ):
         """The child: a new session whose controlling terminal is the pty. Never returns."""
@@ -1869,7 +1901,7 @@ class Session(object):
                     signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, [])
             signal.set_wakeup_fd(-1)
-            if self.agent.directory is not None:
+            if self.script_path is not None:
                 os.chdir(self.script_path)
             # -m here and not `set -m` later: only then does bash hand the terminal to each foreground pipeline.
             os.execve(self.agent.bash, [b"bash", b"--norc", b"--noprofile", b"-m", name], environ)
@@ -1894,12 +1926,8 @@ class Session(object):
         agent.forget(self.report.fd)
         agent.shells.pop(self.shell, None)
         self.old_shells.append(self.shell)
-        if agent.directory is not None:
-            for remove, path in ((os.unlink, self.script_path + b"/bash"), (os.rmdir, self.script_path)):
-                try:
-                    remove(path)
-                except OSError:
-                    pass
+        if self.script_path is not None:
+            remove_tree(self.script_path)
 
     def replace(self, state, pwd):
         """A new shell in the place of the one that was dropped."""
@@ -1935,11 +1963,11 @@ class Session(object):
     def word(self, data, newlines=0):
         """How `data` is written as one word into the script: quoted, or as the content of another pipe when it is long.
         `$(<...)` drops newlines at the end; they are put behind it."""
-        if len(data) <= INLINE_MAX or self.agent.directory is None:
+        if len(data) <= INLINE_MAX:
             return quote(data)
+        self.long_path = self.agent.fresh_fifo()
         if self.long_path is None:
-            self.long_path = self.agent.fresh_path(b"t%d" % self.number)
-            os.mkfifo(self.long_path, 0o600)
+            return quote(data)
         self.long_text = memoryview(data.rstrip(b"\n"))
         return b'"$(<' + self.long_path + b")" + b"\n" * (len(data) - len(self.long_text)) + b'"'
 
@@ -1948,8 +1976,10 @@ class Session(object):
         if self.long_fd < 0:
             try:
                 self.long_fd = os.open(self.long_path, os.O_WRONLY | os.O_NONBLOCK)
+                os.unlink(self.long_path)  # both have it open now
             except OSError:
-                return
+                if self.long_fd < 0:
+                    return
         self.on_long(0)
 
     def on_long(self, _events):
@@ -1997,8 +2027,8 @@ class Session(object):
             return
         self.next_drain = 0.0
         self.agent.forget(self.report.fd)
-        self.report.fresh()
-        self.agent.watch(self.report.fd, self.on_report)
+        if self.report.fresh():
+            self.agent.watch(self.report.fd, self.on_report)
         state = State.parse(fields)
         if state is None or not state.is_whole():
             self.on_silence()
@@ -2077,6 +2107,8 @@ class Session(object):
             self.ready()
         elif self.phase == "prepare":
             self.prepared(state)
+        elif self.phase == "run" and self.long_text is not None and not self.run.ending:
+            self.lose()  # the pipe with the command's text was removed: nothing was run
         elif self.phase == "run":
             self.run.rc = state.rc
             self.put_back()
@@ -2107,6 +2139,11 @@ class Session(object):
             run.note("become_unavailable")
             self.agent.answer_run(run)
         if self.phase != "idle" or self.run is not None or self.held is not None or not self.queue:
+            return
+        if not self.report.is_there():
+            # A check has removed our files, so the shell could not answer. A new one has the state of its last report.
+            self.enter("gone")
+            kill(self.shell, signal.SIGKILL)
             return
         run = self.run = self.queue.pop(0)
         if self.pending_notes:
@@ -2168,7 +2205,7 @@ class Session(object):
 
     def begin(self, run):
         agent = self.agent
-        pipes = [self.pipes.pop() if self.pipes else Pipe(agent) for _ in range(2)]
+        pipes = [self.output_pipe(), self.output_pipe()]
         self.streams = dict(zip(("stdout", "stderr"), pipes))
         for name, pipe in self.streams.items():
             self.listen(run, name, pipe)
@@ -2201,6 +2238,14 @@ class Session(object):
         self.enter("run")
         self.send(lines)
 
+    def output_pipe(self):
+        while self.pipes:
+            pipe = self.pipes.pop()
+            if pipe.is_there():
+                return pipe
+            os.close(pipe.fd)
+        return Pipe(self.agent)
+
     def listen(self, run, name, pipe):
         capture = run.captures[name]
 
@@ -2219,11 +2264,16 @@ class Session(object):
 
         self.agent.watch(pipe.fd, on_output)
 
-    def take(self, run, capture, data):
+    def take(self, run, capture, data, ended=False):
+        """Keep a piece of output. One that is too much ends the command; if that has `ended` already, nobody may get a
+        signal: it would hit the shell, and through it the next command."""
         capture.feed(data)
         if capture.full and not run.ending and not run.done:
             run.note("capped" if capture.full == "cap" else "host_capped")
-            self.end(run, "killed")
+            if ended:
+                run.ending = "killed"
+            else:
+                self.end(run, "killed")
 
     def put_back(self):
         """After the command: what it may not keep goes back to what it was, in lines of ours if there is any."""
@@ -2328,7 +2378,7 @@ class Session(object):
             data = os.read(pipe.fd, CHUNK)
             held = unread(pipe.fd) if len(data) == CHUNK else 0  # a pipe can be made to hold more
             while data:
-                self.take(run, capture, data)
+                self.take(run, capture, data, ended=True)
                 data = os.read(pipe.fd, min(held, CHUNK) or 1)
                 if not held:
                     break
@@ -2336,8 +2386,7 @@ class Session(object):
             free = not data
         except BlockingIOError:
             pass
-        if free and len(self.pipes) < 4:
-            pipe.fresh()
+        if free and len(self.pipes) < 4 and pipe.fresh():
             self.pipes.append(pipe)
         elif free:
             pipe.close()
@@ -2854,6 +2903,19 @@ class Agent(object):
         self.directory, self.lock = path, lock
         self.store = Store(path, 1 << 62)
 
+    def keep_directory(self):
+        """Make our directory anew where a check has removed it. Captures in it are lost, sessions need not be."""
+        if self.directory is None or os.access(self.directory + b"/lock", os.F_OK):
+            return
+        store = self.store
+        remove_tree(self.directory)
+        os.close(self.lock)
+        self.directory = self.lock = None
+        self.open_directory()
+        store.directory = self.directory
+        store.limit(store.left)
+        self.store = store
+
     def find_bash(self):
         places = [b"/bin", b"/usr/bin", b"/usr/local/bin"] + os.environ.get(b"PATH", b"").split(b":")
         for place in places:
@@ -2907,9 +2969,12 @@ class Agent(object):
                 key in (b"BASH_FUNC_builtin%%", b"BASH_FUNC_builtin()")
             ):
                 del base[key]
-        # Where no locale is set, Python sets one, for itself and all that it starts.
-        if b"LC_CTYPE" in base and b"\0LC_CTYPE=" not in b"\0" + slurp("/proc/self/environ", 1 << 20):
+        # Where the locale is C, Python sets another, for itself and all that it starts. The kernel still knows.
+        given = b"\0" + slurp("/proc/self/environ", 1 << 20)
+        if base.get(b"LC_CTYPE") in (b"C.UTF-8", b"C.utf8", b"UTF-8") and len(given) > 1:
             del base[b"LC_CTYPE"]
+            if b"\0LC_CTYPE=" in given:
+                base[b"LC_CTYPE"] = given.partition(b"\0LC_CTYPE=")[2].partition(b"\0")[0]
         if not restored:
             for pager in (b"PAGER", b"GIT_PAGER", b"SYSTEMD_PAGER", b"MANPAGER"):
                 base[pager] = b"cat"
@@ -2923,6 +2988,16 @@ class Agent(object):
             return None
         self.paths += 1
         return self.directory + b"/" + (name or b"p%d" % self.paths)
+
+    def fresh_fifo(self):
+        """The path of a new FIFO in our directory; None where none can be made: no directory, a full disk."""
+        path = self.fresh_path()
+        try:
+            if path is not None:
+                os.mkfifo(path, 0o600)
+            return path
+        except OSError:
+            return None
 
     def next_session(self):
         self.numbers += 1
@@ -2955,9 +3030,10 @@ class Agent(object):
                 timeout = 0
             else:
                 timeout = None if due is None else max(0.0, (due - time.monotonic()) * 1000.0 + 0.5)
-            for fd, events in self.poll.poll(timeout):
-                handler = self.handlers.get(fd)
-                if handler is not None:
+            ready = [(fd, events, self.handlers.get(fd)) for fd, events in self.poll.poll(timeout)]
+            for fd, events, handler in ready:
+                # One of these may close a descriptor of the others and open another one of the same number.
+                if handler is not None and self.handlers.get(fd) is handler:
                     handler(events)
             if self.ended_by:
                 return
@@ -3487,7 +3563,7 @@ def end_processes(select_from, seconds):
         everything = processes()
         living = [pid for pid in select_from(everything) if everything[pid].state not in "ZX"]
         now = time.monotonic()
-        if not living or now >= deadline:
+        if not living:
             return
         for pid in living:
             if now >= killing:
@@ -3496,6 +3572,8 @@ def end_processes(select_from, seconds):
                 asked.add(pid)
                 kill(pid, signal.SIGTERM)
                 kill(pid, signal.SIGCONT)
+        if now >= deadline:  # a host so busy that one look takes all the time: it had its KILL all the same
+            return
         time.sleep(0.005 if len(asked) < 3 else 0.02)
 
 

@@ -18,7 +18,7 @@
 # between these commands, and what it prints must not land among the fields. `|| [[ 1 ]]` makes the whole a condition,
 # so that neither set -e nor an ERR trap sees a failure in it.
 {
-\builtin printf '%s\0' "$__checkrunner_rc" "$BASH_VERSION" "${PWD-}" "${OLDPWD+x$OLDPWD}" "$-" >&19
+\builtin printf '%s\0' checkrunner-report "$__checkrunner_rc" "$BASH_VERSION" "${PWD-}" "${OLDPWD+x$OLDPWD}" "$-" >&19
 \builtin trap -p EXIT >&19; \builtin printf '\0' >&19
 \builtin set +o >&19; \builtin printf '\0' >&19
 \builtin shopt -p >&19; \builtin printf '\0' >&19

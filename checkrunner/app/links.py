@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from checkrunner.link.session import open_session
 from checkrunner.link.transports import make_transport
 from checkrunner.model.inventory import Host
@@ -22,10 +20,9 @@ class Links:
         self._ssh = settings.ssh_options(password)
         self._transports: dict[str, Transport] = {}
 
-    def warnings(self, hosts: Iterable[Host]) -> list[str]:
-        """What the hosts' settings ask for and the transports do not do, each once. Connects nothing."""
-        found = (warning for host in hosts for warning in self._transport(host).warnings(host))
-        return list(dict.fromkeys(found))
+    def warnings(self, host: Host) -> tuple[str, ...]:
+        """What the host's settings ask for and its transport does not do. Connects nothing."""
+        return tuple(self._transport(host).warnings(host))
 
     async def open(self, host: Host) -> Session:
         """A session on the host. Raises ConnectError members; see `link.session.open_session`."""

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from checkrunner.app.links import Links
 from checkrunner.app.prepare import Request, prepare
+from checkrunner.findings.fold import fold
+from checkrunner.findings.hostnotes import fold_notes
 from checkrunner.plan.lint import Level, Problem, lint
 
 __all__ = ["EXIT_CODES", "lint_playbook"]
@@ -21,5 +23,6 @@ def lint_playbook(request: Request) -> Sequence[Problem]:
     """
     prepared = prepare(request, verify=False)
     links = Links(request.settings)
-    warnings = [*prepared.warnings, *links.warnings(host.host for host in prepared.plan.hosts)]
+    notes = fold_notes((plan.host, links.warnings(plan.host)) for plan in prepared.plan.hosts)
+    warnings = [*prepared.warnings, *(f"{fold(note.names)}: {note.text}" for note in notes)]
     return [*(Problem(level=Level.WARNING, message=warning) for warning in warnings), *lint(prepared.plan)]

@@ -62,10 +62,13 @@ def list_checks(playbook: str, tags: Sequence[str], skip_tags: Sequence[str]) ->
 def _check_lines(book: Playbook, tags: Sequence[str], skip_tags: Sequence[str]) -> Iterator[str]:
     for play in book.plays:
         checks = [check for check in play.checks if selected(check_tags(play, check), tags, skip_tags)]
-        yield f"{play.name}  (hosts: {play.hosts}, {len(checks)} of {len(play.checks)} checks)"
+        tags = f"  [{', '.join(play.tags)}]" if play.tags else ""
+        yield f"{play.name}  (hosts: {play.hosts}, {len(checks)} of {len(play.checks)} checks){tags}"
         width = max((len(check.id) for check in checks), default=0)
         for check in checks:
             yield f"  {check.id:<{width}}  {check.severity:<8}  {_about(check)}".rstrip()
+            if check.why:
+                yield f"  {'':<{width}}  {'':<8}  {' '.join(check.why.text.split())}"
 
 
 def _about(check: Check) -> str:

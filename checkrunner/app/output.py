@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -30,6 +30,9 @@ def prepare_output(format_name: str, file: str | None) -> ReportOutput:
     renderer(format_name)
     path = None
     if file is not None:
+        if file == "-":
+            why = "stdout has the JSON report already" if format_name == "json" else "for JSON on stdout: --format json"
+            raise SettingsError("output", file, "flag", f"it names a file, not stdout; {why}")
         path = Path(file)
         folder = path.parent
         if path.is_dir():
@@ -61,16 +64,14 @@ def _write_file(path: Path, json: Renderer, report: Report) -> None:
         with path.open("w", encoding="utf-8") as out:
             json.render(report, out)
         return
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    # Not mkstemp, whose files are for the owner alone: a report gets the mode that the umask gives any new file.
+    name = path.parent / f".{path.name}.{secrets.token_hex(8)}"
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         with open(handle, "w", encoding="utf-8") as out:
             json.render(report, out)
-        # mkstemp makes files for the owner alone; a report gets the mode that the umask gives any file.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
+        name.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
-            Path(name).unlink()
+            name.unlink()
         raise

@@ -7,6 +7,7 @@ import contextlib
 import functools
 import signal
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
 
@@ -18,12 +19,14 @@ from checkrunner.app.script import HostScript
 from checkrunner.findings.build import build_report
 from checkrunner.findings.redact import PatternRedactor
 from checkrunner.judge.judge import Judge
+from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import Report, RunInfo
 from checkrunner.model.seams import Observer, Redactor
 from checkrunner.model.sources import Secret
 from checkrunner.render.json import json_text
 from checkrunner.run.engine import Engine
+from checkrunner.run.limits import fit_forks
 from checkrunner.run.stop import Stop
 
 __all__ = ["make_redactor", "run_prepared"]
@@ -40,7 +43,8 @@ def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | N
     """Run it and build the report. An interrupt (SIGINT, SIGTERM, SIGHUP) ends the run early; the report is built all
     the same and says so.
 
-    Raises nothing that a host did; what escapes is a bug.
+    Raises UsageError members for connection settings that cannot be used, before anything connects, and nothing that a
+    host did; what else escapes is a bug.
     """
     started_at = datetime.now(UTC)
     began = monotonic()
@@ -49,8 +53,11 @@ def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | N
     judge = Judge(plan.templates)
     scripts = [HostScript(host, judge=judge, templates=plan.templates, redactor=redactor) for host in plan.hosts]
     links = Links(prepared.request.settings, password)
-    warnings = [*prepared.warnings, *links.warnings(script.host for script in scripts)]
-    outcomes, reason = asyncio.run(_run(scripts, links, prepared, observer))
+    options = prepared.request.settings.run_options()
+    forks, narrowed = fit_forks(options.forks, len(scripts))
+    warnings = [*prepared.warnings, *([narrowed] if narrowed else [])]
+    not_done = [links.warnings(script.host) for script in scripts]
+    outcomes, reason = asyncio.run(_run(scripts, links, replace(options, forks=forks), observer))
     by_host = {script.host.name: script for script in scripts}
 
     def texts(outcome: CheckOutcome) -> tuple[str, str]:
@@ -69,14 +76,18 @@ def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | N
         complete=True,
         exit_code=0,
     )
-    return build_report(outcomes, run=info, warnings=warnings, redactor=redactor, texts=texts, to_text=json_text)
+    noted = [
+        replace(outcome, notes=(*notes, *outcome.notes)) if notes else outcome
+        for outcome, notes in zip(outcomes, not_done, strict=True)
+    ]
+    return build_report(noted, run=info, warnings=warnings, redactor=redactor, texts=texts, to_text=json_text)
 
 
 async def _run(
-    scripts: Sequence[HostScript], links: Links, prepared: Prepared, observer: Observer
+    scripts: Sequence[HostScript], links: Links, options: RunOptions, observer: Observer
 ) -> tuple[list[HostOutcome], str]:
     stop = Stop()
-    engine = Engine(links.open, options=prepared.request.settings.run_options(), observer=observer)
+    engine = Engine(links.open, options=options, observer=observer)
     with _interrupts(stop):
         try:
             outcomes = await engine.run(scripts, stop)

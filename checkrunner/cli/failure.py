@@ -25,31 +25,40 @@ def json_wanted(arguments: Sequence[str]) -> bool:
 
 def fail(error: BaseException, code: int, arguments: Sequence[str]) -> int:
     """Say what went wrong and return `code`. Bugs come with their traceback and a request to report them."""
-    if isinstance(error, CheckrunnerError):
-        from checkrunner.app.failure import mask_text
-        from checkrunner.render.problems import print_error
-
-        print_error(error, sys.stderr, mask=mask_text)
-        message = str(error)
-    elif isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
-        message = "interrupted"
-        typer.echo("checkrunner: interrupted", err=True)
-    elif hasattr(error, "format_message"):
-        message = str(error.format_message())
-        context = getattr(error, "ctx", None)
-        if context is not None:
-            typer.echo(context.get_usage(), err=True)
-        typer.echo(f"checkrunner: {message}", err=True)
-    else:
-        message = f"bug: {type(error).__name__}: {error}"
-        traceback.print_exception(error, file=sys.stderr)
-        typer.echo("checkrunner: this is a bug in checkrunner; please report it with the text above.", err=True)
+    message = _say(error)
     if json_wanted(arguments):
         from checkrunner.app.failure import failure_report
         from checkrunner.render import renderer
 
         renderer("json").render(failure_report(message, code), sys.stdout)
     return code
+
+
+def _say(error: BaseException) -> str:
+    """Print it on stderr, always in the form of `render.problems`; returns it for readers of JSON."""
+    from checkrunner.app.failure import mask_text
+    from checkrunner.render.problems import print_error, print_problem
+
+    if isinstance(error, CheckrunnerError):
+        print_error(error, sys.stderr, mask=mask_text)
+        return str(error)
+    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
+        print_problem("error", "interrupted", sys.stderr)
+        return "interrupted"
+    if hasattr(error, "format_message"):
+        from checkrunner.cli.hints import parser_problem
+
+        message, hint = parser_problem(error)
+        context = getattr(error, "ctx", None)
+        if context is not None:
+            typer.echo(context.get_usage(), err=True)
+        print_problem("error", message, sys.stderr, hint=hint, mask=mask_text)
+        return f"{message}. {hint}" if hint else message
+    traceback.print_exception(error, file=sys.stderr)
+    print_problem(
+        "error", "this is a bug in checkrunner", sys.stderr, hint="Please report it with the text above", mask=mask_text
+    )
+    return f"bug: {type(error).__name__}: {error}"
 
 
 def forget_stdout() -> None:

@@ -12,9 +12,14 @@ __all__ = ["hosts"]
 
 
 def hosts(
-    pattern: Annotated[
-        str, typer.Argument(metavar="PATTERN", help="Hosts and groups as in a play: 'web:&prod:!web03', '*.db'.")
-    ] = "all",
+    patterns: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PATTERN",
+            help="Hosts and groups as in a play: 'web:&prod:!web03', '*.db'.",
+            show_default="all",
+        ),
+    ] = None,
     inventory: Inventory = None,
     limit: Limit = None,
     explain: Annotated[
@@ -28,9 +33,13 @@ def hosts(
     Example: checkrunner hosts 'web:!web03' -i inventory.yml
     """
     from checkrunner.app.listing import explain_host, list_hosts
+    from checkrunner.model.errors import UsageError
     from checkrunner.render.safe import safe
     from checkrunner.settings import resolve_settings
 
+    if patterns and len(patterns) > 1:
+        raise UsageError("one pattern is expected here", hint=f"Write the names as one: {','.join(patterns)}")
+    pattern = patterns[0] if patterns else "all"
     sources = resolve_settings({"inventory": inventory}).inventory
     lines = explain_host(sources, explain) if explain else list_hosts(sources, pattern, limit, allow_empty=allow_empty)
     for line in lines:

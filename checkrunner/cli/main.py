@@ -38,7 +38,6 @@ app = typer.Typer(
     name="checkrunner",
     help="Run diagnostic checks over a fleet and say what is wrong and why.",
     epilog=_EPILOG,
-    no_args_is_help=True,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     pretty_exceptions_enable=False,
@@ -68,9 +67,9 @@ app.command("schema")(schema)
 
 
 def run_command_line(arguments: Sequence[str]) -> int:
-    """Run one command line; returns the exit code. Never raises."""
+    """Run one command line; returns the exit code. Never raises. An empty one asks for help."""
     try:
-        code = app(args=list(arguments), prog_name="checkrunner", standalone_mode=False)
+        code = app(args=list(arguments) or ["--help"], prog_name="checkrunner", standalone_mode=False)
     except CheckrunnerError as error:
         return fail(error, error.exit_code, arguments)
     except _ParserError as error:

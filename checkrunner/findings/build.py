@@ -8,16 +8,18 @@ from dataclasses import dataclass, replace
 from checkrunner.findings.exit_code import exit_code
 from checkrunner.findings.fold import fold
 from checkrunner.findings.grouping import Group, group
+from checkrunner.findings.hostnotes import fold_notes
 from checkrunner.findings.incomplete import fold_incomplete
 from checkrunner.findings.masks import Masker, own_names
 from checkrunner.findings.numbers import shared_reasons, shared_result, shared_seen
 from checkrunner.findings.redact import NullRedactor
+from checkrunner.findings.slices import is_binary
 from checkrunner.findings.tokens import measure
-from checkrunner.findings.totals import capture_of, count, execution_of
+from checkrunner.findings.totals import capture_of, count, execution_of, looked_everywhere
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import Finding, Incomplete, Omission, Report, RunInfo
-from checkrunner.model.results import CaptureState, Execution, Reason, VerdictState
+from checkrunner.model.results import CaptureState, Execution, Reason, Stream, VerdictState
 from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Template
 
@@ -36,12 +38,14 @@ class ReportLimits:
     | variants | findings of one check, verdict and reasons that differ by their slices alone |
     | host_chars | the folded host names of one finding |
     | notes | different notes about hosts |
+    | warnings | warnings about the run as a whole |
     | text_chars | one reason, note, hint or warning |
     """
 
     variants: int = 8
     host_chars: int = 2000
     notes: int = 5
+    warnings: int = 20
     text_chars: int = 1000
 
 
@@ -57,7 +61,8 @@ def build_report(
 ) -> Report:
     """The report. `run.complete` and `run.exit_code` are computed here, whatever `run` says.
 
-    `redactor` masks reasons, notes and warnings (slices arrive masked). `texts` renders why and fix for the exemplar of
+    `warnings` are about the run as a whole; what concerns a host is in its outcome's notes. `redactor` masks reasons,
+    notes and warnings (slices arrive masked). `texts` renders why and fix for the exemplar of
     a finding; without it they are shown as written. `to_text` is the JSON renderer, for the size in `budget`.
 
     Cost: linear in the outcomes; a healthy one costs about a microsecond, others what masking their slices costs.
@@ -67,19 +72,18 @@ def build_report(
     groups = group(outcomes, variants=building.limits.variants)
     findings = tuple(building.finding(entry) for entry in groups)
     incomplete = tuple(building.incomplete(entry) for entry in fold_incomplete(outcomes))
-    looked = not totals.not_run and not totals.verdict.get(VerdictState.UNKNOWN) and not incomplete
     building.captures(outcomes)
     report = Report(
         run=replace(
             run,
-            complete=looked and run.ended == "normal",
+            complete=looked_everywhere(totals),
             exit_code=exit_code(totals, run.ended),
             error=building.text(run.error),
         ),
         totals=totals,
         findings=findings,
         incomplete=incomplete,
-        warnings=(*(building.text(warning) for warning in dict.fromkeys(warnings)), *building.host_notes(outcomes)),
+        warnings=building.warnings(warnings, outcomes),
         omissions=tuple(building.omissions),
     )
     return replace(report, budget=measure(to_text(report))) if to_text else report
@@ -167,26 +171,23 @@ class _Building:
             where = f"{key} on {self._hosts(tuple(names), f'omission of {key}')}"
             self.omissions.append(Omission(what="output", count=len(names), why=why, where=where))
 
-    def host_notes(self, outcomes: Iterable[HostOutcome]) -> list[str]:
-        """What was odd about hosts, the same notes folded; the most widespread ones."""
-        masker = Masker()
-        found: dict[str, tuple[str, list[str]]] = {}
-        for host in outcomes:
-            if host.notes:
-                own = own_names(host.host)
-                for note in host.notes:
-                    found.setdefault(masker.mask(note, own), (note, []))[1].append(host.host.name)
-        ranked = sorted(found.values(), key=lambda item: -len(item[1]))
-        rest = ranked[self.limits.notes :]
-        if rest:
-            dropped = sum(len(of_hosts) for _, of_hosts in rest)
-            self.omissions.append(
-                Omission(what="host note", count=dropped, why=f"only {self.limits.notes} different notes are shown")
-            )
-        return [
-            self.text(f"{self._hosts(tuple(dict.fromkeys(of_hosts)), 'host note')}: {note}")
-            for note, of_hosts in ranked[: self.limits.notes]
-        ]
+    def warnings(self, warnings: Iterable[str], outcomes: Iterable[HostOutcome]) -> tuple[str, ...]:
+        """The warnings about the run, each once, then what was odd about hosts, folded; no more than the limits say."""
+        general = list(dict.fromkeys(warnings))
+        notes = fold_notes((outcome.host, outcome.notes) for outcome in outcomes)
+        most = self.limits.warnings
+        if general[most:]:
+            why = f"only {most} warnings are shown"
+            self.omissions.append(Omission(what="warning", count=len(general) - most, why=why))
+        most = self.limits.notes
+        if notes[most:]:
+            dropped = sum(len(note.names) for note in notes[most:])
+            why = f"only {most} different notes are shown"
+            self.omissions.append(Omission(what="host note", count=dropped, why=why))
+        return (
+            *(self.text(warning) for warning in general[: self.limits.warnings]),
+            *(self.text(f"{self._hosts(tuple(note.names), 'host note')}: {note.text}") for note in notes[:most]),
+        )
 
     def _reason(self, reason: Reason) -> Reason:
         return Reason(
@@ -241,6 +242,11 @@ class _Building:
         )
         out = [self.text(note) for note in notes]
         first = entry.first
+        if first.result is not None and first.verdict.state is not VerdictState.OK:
+            for stream in (Stream.STDOUT, Stream.STDERR):
+                output = first.result.output(stream)
+                if is_binary(output):
+                    out.append(f"{stream} is binary, {output.bytes:,} bytes")
         texts = [piece.text for piece in first.slices]
         if entry.merged:
             out.append(f"{entry.merged} different outputs are folded here; the one shown is of {first.host}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from checkrunner.findings.totals import looked_everywhere
 from checkrunner.model.report import Totals
-from checkrunner.model.results import HostState, VerdictState
+from checkrunner.model.results import VerdictState
 
 __all__ = ["EXIT_CODES", "exit_code"]
 
@@ -24,15 +25,12 @@ def exit_code(totals: Totals, ended: str) -> int:
     """The exit code of a run with these totals that ended in this way (see `RunInfo.ended`).
 
     Critical wins over "could not look" (what was found is certain), which wins over warnings (what was not looked at
-    may be worse). Skipped checks count for nothing.
+    may be worse). Skipped checks count for nothing. A run that ended with an error has the code of that error instead.
     """
     if ended == "interrupted":
         return 130
-    if ended == "error":
-        return 70
-    if totals.verdict.get(VerdictState.CRIT, 0):
+    if totals.verdict.get(VerdictState.CRIT):
         return 2
-    unreached = totals.hosts - totals.host.get(HostState.REACHED, 0)
-    if totals.verdict.get(VerdictState.UNKNOWN, 0) or totals.not_run or unreached:
+    if not looked_everywhere(totals):
         return 3
-    return 1 if totals.verdict.get(VerdictState.WARN, 0) else 0
+    return 1 if totals.verdict.get(VerdictState.WARN) else 0

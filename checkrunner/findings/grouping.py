@@ -22,6 +22,8 @@ _RANK = {
     VerdictState.SKIPPED: 5,
 }
 _SHOWN_ONLY = 4
+_ENDS_OF_RUN = frozenset({"interrupted", "deadline", "cancelled"})
+"""Notes of a command that the host knew of already and did not start, because the run ended."""
 
 
 @dataclass(slots=True, eq=False)
@@ -62,6 +64,8 @@ def not_looked_at(host: HostOutcome, check: CheckOutcome) -> bool:
     if check.result is None:
         stopped = check.error is None and any(reason.subject == "execution" for reason in check.verdict.reasons)
         return stopped or host.state is not HostState.REACHED
+    if check.result.execution is Execution.NOT_RUN:
+        return not _ENDS_OF_RUN.isdisjoint(check.result.notes)
     return host.state is not HostState.REACHED and check.result.execution is Execution.LOST and check.error is not None
 
 

@@ -65,7 +65,7 @@ def _reason(host: HostOutcome) -> str:
     for check in host.checks:
         if not_looked_at(host, check):
             for reason in check.verdict.reasons:
-                return reason.message.removeprefix("not run: ")
+                return reason.message.removeprefix("was ").removeprefix("not run: ")
     return _REASONS.get(host.state, str(host.state).replace("_", " "))
 
 

@@ -21,11 +21,14 @@ _VARYING = re.compile(
     r"|\b(?=[a-f]{0,40}[0-9])[0-9a-f]{8,64}(?:-[0-9a-f]{4,12}){0,4}\b"
     r"|(?<!\w)\d+(?:[.,:]\d+)*(?:[KMGTPEkmg]i?[Bb]?|[mun\u00b5]?s|h|d)?(?!\w)"
 )
+_SPACES = re.compile(r"^ +| +(?= )", re.MULTILINE)
 
 
 def mask_numbers(text: str) -> str:
-    """The text with every time, hexadecimal id and free-standing number as ``#``."""
-    return _VARYING.sub("#", text)
+    """The text with every time, hexadecimal id and free-standing number as ``#``, and runs of spaces as one or
+    none: the columns of a table move with the width of its numbers."""
+    text = _VARYING.sub("#", text)
+    return _SPACES.sub("", text) if " " in text else text
 
 
 def own_names(host: Host) -> tuple[str, ...]:

@@ -23,18 +23,22 @@ _NUMBERS: dict[str, Callable[[Result], float | None]] = {
     "stderr_bytes": lambda result: result.stderr.bytes,
     "leftover_processes": lambda result: len(result.leftover_pids),
 }
+_MOST_PIDS = 5
 # Numbers that stand free or carry a unit; 16 digits and more are identifiers.
 _QUANTITY = re.compile(r"((?<![\w.])-?(?:\d{1,3}(?:,\d{3})+|\d{1,15})(?:\.\d{1,15})?(?![\d.]))")
 
 
 def shared_result(outcomes: Sequence[CheckOutcome]) -> dict[str, object]:
-    """The metadata of a finding. Numbers that are 0 everywhere are left out, except the return code."""
+    """The metadata of a finding. Numbers that are 0 everywhere are left out, except the return code. Pids mean
+    something on one host only."""
     results = [(outcome.host, outcome.result) for outcome in outcomes if outcome.result is not None]
     out: dict[str, object] = {}
     for name, read in _NUMBERS.items():
         values = [(value, host) for host, result in results if (value := read(result)) is not None]
         if values and (name == "rc" or any(value for value, _ in values)):
             out[name] = _value_or_range(values)
+    if len(results) == 1 and (pids := results[0][1].leftover_pids):
+        out["leftover_pids"] = pids[:_MOST_PIDS]
     states = {result.state for _, result in results if result.seen is None}
     if len(states) == 1 and (state := states.pop()):
         out["state"] = state

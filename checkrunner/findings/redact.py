@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from checkrunner.findings.keyblocks import redact_key_blocks
+from checkrunner.findings.messages import is_message
 from checkrunner.model.sources import Secret
 
 __all__ = ["MARK", "RULES", "NullRedactor", "PatternRedactor", "Rule", "mask_secrets"]
@@ -92,6 +93,8 @@ def _assignment(match: re.Match[str]) -> str:
         return match.group()
     if not kept or _harmless(match["key"], match["suffix"], value):
         return match.group()
+    if group == "bare" and match["sep"].startswith(":") and is_message(match.string, match.start(group)):
+        return match.group()
     start, whole = match.start(), match.group()
     return whole[: match.start(group) - start] + MARK + value[len(kept) :] + whole[match.end(group) - start :]
 
@@ -99,7 +102,7 @@ def _assignment(match: re.Match[str]) -> str:
 def _yaml(match: re.Match[str]) -> str:
     value = match["value"]
     program = match["key"].strip() == "passwd"  # speaks in the log, in sentences
-    if program or value.startswith(MARK) or _harmless(match["key"], match["suffix"], value):
+    if program or value.startswith(MARK) or is_message(value) or _harmless(match["key"], match["suffix"], value):
         return match.group()
     return match.group()[: match.start("value") - match.start()] + MARK
 

@@ -40,6 +40,7 @@ __all__ = [
     "DEFAULT_STDOUT_LINES",
     "Render",
     "early_queries",
+    "is_binary",
     "queries",
     "show",
 ]
@@ -49,6 +50,9 @@ Render = Callable[[Template], str]
 
 DEFAULT_STDERR_LINES = 5
 DEFAULT_STDOUT_LINES = 10
+_TEXT_SHARE = 8
+"""Latin-1 text has fewer bytes that are not UTF-8 than one in so many."""
+_BINARY_BYTES = 40
 
 
 def early_queries(check: Check, render: Render) -> tuple[SliceQuery, ...]:
@@ -94,7 +98,7 @@ def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor) -> 
         lines=lines,
         total_lines=raw.total_lines,
         more_lines=raw.more_lines,
-        why=mask(_why(query)),
+        why=mask(_why(query, raw)),
     )
     ranges = shown.ranges
     evidence = evidence_id(_segment(host), _segment(key), query.stream, ranges) if ranges else ""
@@ -156,14 +160,25 @@ def _text(template: Template, render: Render) -> str:
 def _default(check: Check, step: Step, result: Result, render: Render) -> tuple[SliceQuery, ...]:
     out: list[SliceQuery] = []
     if _something_in(result.stderr):
-        out.append(SliceQuery(mode=SliceMode.TAIL, stream=Stream.STDERR, max_lines=DEFAULT_STDERR_LINES))
+        out.append(_end_of(result.stderr, Stream.STDERR, DEFAULT_STDERR_LINES))
     deciding = [
         query
         for probe in step.probes
         if (query := _deciding(check, probe, result, render)) is not None and query.stream is Stream.STDOUT
     ]
-    tail = SliceQuery(mode=SliceMode.TAIL, stream=Stream.STDOUT, max_lines=DEFAULT_STDOUT_LINES)
-    return (*out, *(deciding or [tail]))
+    return (*out, *(deciding or [_end_of(result.stdout, Stream.STDOUT, DEFAULT_STDOUT_LINES)]))
+
+
+def is_binary(output: Output) -> bool:
+    """Whether the output is no text: it has NUL bytes, or a good part of it is not UTF-8."""
+    return output.binary or output.invalid_utf8_bytes * _TEXT_SHARE > output.bytes
+
+
+def _end_of(output: Output, stream: Stream, lines: int) -> SliceQuery:
+    """The last lines; of binary output, which tells nobody anything, the beginning of its first line."""
+    if is_binary(output):
+        return SliceQuery(mode=SliceMode.HEAD, stream=stream, max_lines=1, line_bytes=_BINARY_BYTES)
+    return SliceQuery(mode=SliceMode.TAIL, stream=stream, max_lines=lines)
 
 
 def _deciding(check: Check, probe: Probe, result: Result, render: Render) -> SliceQuery | None:
@@ -192,10 +207,13 @@ def _something_in(output: Output) -> bool:
 _SPACES = re.compile(r"\s+")
 
 
-def _why(query: SliceQuery) -> str:
+def _why(query: SliceQuery, raw: RawSlice) -> str:
     """What the slice is a part of, in words."""
-    lines = "line" if query.max_lines == 1 else f"{query.max_lines} lines"
+    shown = len(raw.lines)
+    lines = "line" if shown == 1 else f"{shown} lines"
     match query.mode:
+        case SliceMode.HEAD | SliceMode.TAIL if shown == raw.total_lines:
+            return f"the one line of {query.stream}" if shown == 1 else f"all {lines} of {query.stream}"
         case SliceMode.HEAD:
             return f"first {lines} of {query.stream}"
         case SliceMode.TAIL:

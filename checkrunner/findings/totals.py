@@ -10,7 +10,7 @@ from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import Totals
 from checkrunner.model.results import CaptureState, Execution, HostState, Result, VerdictState
 
-__all__ = ["capture_of", "count", "execution_of"]
+__all__ = ["capture_of", "count", "execution_of", "looked_everywhere"]
 
 K = TypeVar("K")
 _WORST = (CaptureState.FAILED, CaptureState.TRUNCATED, CaptureState.COMPLETE)
@@ -44,6 +44,12 @@ def count(outcomes: Sequence[HostOutcome]) -> Totals:
         host=_ordered(hosts, HostState),
         capture=_ordered(capture, CaptureState),
     )
+
+
+def looked_everywhere(totals: Totals) -> bool:
+    """Whether every host was reached and every planned check was looked at, or skipped as it should be."""
+    reached = totals.host.get(HostState.REACHED, 0) == totals.hosts
+    return reached and not totals.not_run and not totals.verdict.get(VerdictState.UNKNOWN)
 
 
 def execution_of(outcome: CheckOutcome) -> Execution:

@@ -10,6 +10,13 @@ __all__ = ["NOT_FOUND", "not_found", "not_looked"]
 NOT_FOUND = {126: "a command was found but could not be executed", 127: "a command was not found"}
 """Return codes by which a shell says that it could not run something."""
 
+_ENDS_OF_RUN = {
+    "interrupted": "the run was interrupted",
+    "deadline": "the run's deadline passed",
+    "cancelled": "the run was cancelled",
+}
+"""Notes of a result that say that its run ended before it."""
+
 
 def not_looked(command: Command, result: Result) -> Verdict | None:
     """The verdict when the command did not run to its end; None when it did."""
@@ -51,8 +58,8 @@ def _killed(command: Command, result: Result) -> str:
         return "was ended because all outputs of this host together reached their cap"
     if "capped" in result.notes:
         return f"was ended because its output reached the cap of {command.capture_bytes:,} bytes"
-    if "cancelled" in result.notes:
-        return "was ended because the run was cancelled"
+    if cause := _end_of_run(result):
+        return f"was ended because {cause}"
     return f"was ended by signal {result.signal}" if result.signal else "was ended from outside"
 
 
@@ -76,7 +83,12 @@ def _not_run(command: Command, result: Result) -> str:
         return "was not run: a variable of its env is readonly in the session"
     if "become_unavailable" in result.notes:
         return f"was not run: it has to run as {command.become}, and the login is another account"
-    return "was not run: the run was cancelled" if "cancelled" in result.notes else "was not run"
+    cause = _end_of_run(result)
+    return f"was not run: {cause}" if cause else "was not run"
+
+
+def _end_of_run(result: Result) -> str:
+    return next((_ENDS_OF_RUN[note] for note in result.notes if note in _ENDS_OF_RUN), "")
 
 
 _SAID = {

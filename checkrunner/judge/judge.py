@@ -1,7 +1,7 @@
 """Results -> verdicts: what was expected, what came, and what that says. Pure; asks for text only through probes.
 
 The order of looking: could it run at all (`executed`), is its return code that of a command that was not found, do
-`crit_if` and `warn_if` hold, is what was expected there. The worst state wins: crit, warn, unknown, ok.
+`crit_if` and `warn_if` hold, is what was expected there. The worst state wins: crit, unknown, warn, ok.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _UNMET = {
     Severity.WARNING: VerdictState.WARN,
     Severity.INFO: VerdictState.OK,
 }
-_WORST = (VerdictState.CRIT, VerdictState.WARN, VerdictState.UNKNOWN, VerdictState.OK)
+_WORST = (VerdictState.CRIT, VerdictState.UNKNOWN, VerdictState.WARN, VerdictState.OK)
 
 
 class TemplateEngine(Protocol):

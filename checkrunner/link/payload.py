@@ -87,7 +87,7 @@ def take(size):
 size = b""
 while size[-1:] != b"\\n" or not size.strip():
     size += take(1)
-size = int(size)
+size = int(size.split(b";")[0])
 packed = b""
 while len(packed) < size:
     packed += take(size - len(packed))
@@ -139,17 +139,19 @@ def pack_payload(agent: bytes, wrapper: bytes) -> Payload:
         packed=packed,
         exec_line=_exec_line(f"{VARIABLE}={packed};export {VARIABLE};", START),
         stdin_line=_exec_line("", load_stdin),
-        stdin_head=b"%d\n" % len(data) + data,
+        # A shell that reads this in our place ends at once.
+        stdin_head=b"%d;exit;\n" % len(data) + data,
     )
 
 
 def _exec_line(setup: str, python: str) -> str:
     first, *rest = CANDIDATES
-    # Version managers' shims are skipped: they start something else, and often nothing.
+    # Version managers' shims are skipped: they start something else, and often nothing. A `...` is a process more.
     script = (
         f"echo {STARTING.decode('ascii')};{setup}"
-        f"for p in {first} {' '.join(rest)};do f=`command -v $p 2>/dev/null`||continue;"
-        f"case $f in */shims/*)continue;;esac;exec $f -IS -c '{python}' {' '.join(rest)};done;"
+        f"for p in {first} {' '.join(rest)};do command -v $p >/dev/null 2>&1||continue;"
+        "case $PATH in */shims*)case `command -v $p` in */shims/*)continue;;esac;;esac;"
+        f"exec $p -IS -c '{python}' {' '.join(rest)};done;"
         f"echo checkrunner-no-interpreter: {' '.join(CANDIDATES)};exit 127"
     )
     return f"exec /bin/sh -c {escape_word(script)}"
@@ -175,6 +177,7 @@ def main() -> None:
     bare = re.sub(rb"(?m)^[ \t]*#.*\n", b"", agent)
     rows = [
         ("agent.py", len(agent)),
+        ("agent.py without its functions", len(re.sub(rb"\n+", b"\n", cut_source(agent)[0]))),
         ("agent.py, packed alone", len(zlib.compress(agent, 9))),
         ("agent.py, packed without whole-line comments", len(zlib.compress(bare, 9))),
         ("wrapper.sh", len(wrapper)),

@@ -295,7 +295,7 @@ class FramedSession:
         if self._out.sender is not None:
             self._out.sender.cancel()
             await asyncio.wait({self._out.sender})
-        await link.channel.aclose()
+        await link.channel.aclose(kill=True)
         self._link = await self._starter.again(again)
         self._greet(self._link)
 
@@ -333,7 +333,8 @@ class FramedSession:
         # The reader may have been about to start over: whichever channel there is now.
         link = self._link or link
         if link is not None:
-            await link.channel.aclose()
+            # Without hello there may be a login shell that hangs in its start-up files: it does not see our end.
+            await link.channel.aclose(kill=not link.decoder.greeted)
 
 
 async def _slice_or_none(future: asyncio.Future[object], query: SliceQuery) -> RawSlice | None:

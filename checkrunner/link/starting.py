@@ -30,6 +30,9 @@ from checkrunner.model.seams import Channel, Transport
 __all__ = ["Link", "Starter", "Way"]
 
 _SHOWN = 300
+# Part of the nonce, and so of the first line that is sent. Where a shell reads that line in the agent's place (a
+# start-up file or a forced command starts one), it ends there, and runs nothing of what follows.
+_SHELLS_END = ";exit;"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +118,7 @@ class Starter:
         payload = self._payload or load_payload()
         line = payload.stdin_line if way.by_stdin else payload.exec_line
         channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
-        nonce = secrets.token_hex(12)
+        nonce = secrets.token_hex(12) + _SHELLS_END
         greeting = hello_request(nonce, self._options)
         if way.by_stdin:
             greeting = payload.stdin_head + greeting
@@ -159,16 +162,20 @@ class Starter:
     def no_hello(self, link: Link, *, late: bool) -> HostError:
         """The error for a start that brought no hello: too late, or the program ended."""
         if late:
-            what = f"the agent did not say hello within {self._options.hello_timeout_s:g} s"
+            what = f"the agent did not say hello within {self._options.hello_timeout_s:g} s (start_timeout)"
+            hint = (
+                "The host, or this machine, may be loaded (raise start_timeout, lower --forks), or a start-up file of "
+                "the login shell waits: see how long `ssh HOST true` takes"
+            )
         else:
             what = "the login shell ended before the agent started"
+            hint = "See whether the account may run commands: ssh HOST /bin/sh -c true, and what its start-up files do"
         facts = [f"{self._host.name}: {what}"]
         noise, tail = _shown(link.decoder.noise), _shown(link.channel.stderr_tail())
         if noise:
             facts.append(f"it printed: {noise}")
         if tail:
             facts.append(f"its standard error: {tail}")
-        hint = "See whether the account may run commands: ssh HOST /bin/sh -c true, and what its start-up files do"
         return HandshakeError("; ".join(facts), hint=hint)
 
     def too_noisy(self, link: Link) -> HostError:

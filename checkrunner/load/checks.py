@@ -33,6 +33,7 @@ def build_play(model: PlayModel, node: YamlMap) -> Play:
         timeout_s=model.timeout,
         become=_become(model),
         source=node.ref,
+        hosts_source=node["hosts"].ref,
     )
 
 

@@ -61,6 +61,8 @@ _BARE_OPTIONS = frozenset(
     }
 )
 _OPTION_NAMES = {"ssh_host_key_checking": "host_key_checking", "become_pass": "become_password"}
+_NO_TEMPLATE = "a connection setting cannot hold a template: it is read before any text is rendered"
+_NO_TEMPLATE_HINT = "Write the value itself, for each group or host that has another one."
 _TRANSPORTS = {"ssh": "ssh", "smart": "ssh", "paramiko": "ssh", "paramiko_ssh": "ssh", "local": "local"}
 _FIELD_NAMES = frozenset(name for names in CONNECTION_VARIABLES.values() for name in names)
 
@@ -117,7 +119,7 @@ def _text(assigned: Assigned | None, fail: _Fail) -> str | None:
         raise fail(assigned.ref, "this connection setting is a text, not a list or mapping", "")
     text = _written(assigned)
     if "{{" in text or "{%" in text:
-        raise fail(assigned.ref, "a connection setting cannot hold a template", "Write the value itself.")
+        raise fail(assigned.ref, _NO_TEMPLATE, _NO_TEMPLATE_HINT)
     return text or None
 
 
@@ -149,7 +151,7 @@ def _options(variables: Mapping[str, Assigned], fail: _Fail) -> dict[str, Any]:
     for name in (*bare, *prefixed):  # prefixed names come last, so that they win
         assigned = variables[name]
         if isinstance(assigned.value, str) and ("{{" in assigned.value or "{%" in assigned.value):
-            raise fail(assigned.ref, "a connection setting cannot hold a template", "Write the value itself.")
+            raise fail(assigned.ref, _NO_TEMPLATE, _NO_TEMPLATE_HINT)
         option = name.removeprefix("ansible_")
         options[_OPTION_NAMES.get(option, option)] = _hidden(name, assigned)
     return options

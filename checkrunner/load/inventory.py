@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from types import MappingProxyType
 
+from checkrunner.load.ansible_names import warn_of_idle_settings
 from checkrunner.load.documents import read_file
 from checkrunner.load.draft import Draft
 from checkrunner.load.inventory_ini import read_ini
@@ -43,6 +44,7 @@ def load_inventory_with_origins(sources: Sequence[str]) -> tuple[Inventory, Inve
     for folder in folders:
         read_vars_files(folder, draft)
     _warn_of_shared_names(draft)
+    warn_of_idle_settings(draft)
     merger = Merger(draft)
     return merger.inventory(sources), InventoryOrigins(merger, tuple(draft.warnings))
 
@@ -63,6 +65,10 @@ def _read_list(source: str, draft: Draft) -> None:
     if not entries:
         raise InventoryError("the list of hosts is empty", source=ref, hint="Write -i host1,host2,")
     for entry in entries:
+        user, at, bare = entry.rpartition("@")
+        if at:
+            hint = f"Write -i {bare}, and the user as `-u {user}`, or as `ansible_user` in an inventory file."
+            raise InventoryError(f"{entry!r} is not the name of a host: it has a user in it", source=ref, hint=hint)
         draft.add_hosts(entry, draft.groups["ungrouped"], ref)
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from checkrunner.load.connection import shown_vars
 from checkrunner.load.draft import Assigned
 from checkrunner.load.merge import Merger
-from checkrunner.model.errors import UnknownNameError
+from checkrunner.load.patterns import select
+from checkrunner.model.errors import NoHostsError, UnknownNameError, UsageError
 from checkrunner.model.inventory import Host, Inventory
 from checkrunner.model.sources import SourceRef
 
@@ -58,9 +59,19 @@ class InventoryOrigins:
 def explain(inventory: Inventory, origins: InventoryOrigins, name: str) -> Explanation:
     """Everything about one host. Raises UnknownNameError with the nearest name."""
     host = inventory.hosts.get(name)
+    if host is None and name in inventory.groups:
+        raise UsageError(f"{name!r} is a group, not a host", hint=_members(inventory, name))
     if host is None:
         raise UnknownNameError("host", name, inventory.hosts)
     return Explanation(host=host, groups=origins.groups(host), variables=origins.variables(host))
+
+
+def _members(inventory: Inventory, group: str) -> str:
+    try:
+        names = [host.name for host in select(inventory, group)]
+    except NoHostsError:
+        return "It has no hosts."
+    return f"Its hosts: {', '.join(names[:20])}{', ...' if len(names) > 20 else ''}"
 
 
 def _variable(name: str, given: list[tuple[str, Assigned]]) -> Variable:

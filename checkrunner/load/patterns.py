@@ -5,7 +5,8 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checkrunner.load.quantities import NotationError
@@ -211,7 +212,9 @@ def _matcher(base: str, text: str) -> _Matcher:
     if not base.startswith("~"):
         return _Matcher(re.compile(fnmatch.translate(base)))
     try:
-        return _Matcher(re.compile(base[1:]))
+        with warnings.catch_warnings():  # of sets such as [a&&b], which mean what they always did
+            warnings.simplefilter("ignore", FutureWarning)
+            return _Matcher(re.compile(base[1:]))
     except re.error as exc:
         raise UsageError(f"{text!r} in a pattern is not a regular expression: {exc.msg}") from exc
 
@@ -244,9 +247,12 @@ def _unknown(inventory: Inventory, term: _Term, what: str) -> NoHostsError:
     return NoHostsError(message, hint=_range_hint(inventory, term) or _near_hint(term, names))
 
 
-def _near_hint(term: _Term, names: Iterable[str]) -> str:
+def _near_hint(term: _Term, names: Sequence[str]) -> str:
     if term.is_glob:
         return "List the hosts with `checkrunner hosts all`."
+    words = term.base.split()
+    if len(words) > 1 and all(word in names for word in words):
+        return f"Separate them by commas: {','.join(words)}."
     close = nearest(term.base, names)
     if close and close.startswith(f"{term.base}:"):
         return f"An IPv6 address stays whole between commas: {close},..."

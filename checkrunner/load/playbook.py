@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,15 @@ from typing import Any
 from checkrunner.load.documents import Document, parse, read_file
 from checkrunner.load.nodes import YamlList, YamlMap, YamlScalar, raw_text
 from checkrunner.load.problems import raise_all, translate
-from checkrunner.model.errors import PlaybookError, UnknownNameError
+from checkrunner.model.errors import PlaybookError, UnknownNameError, nearest
 from checkrunner.model.playbook import Check, Play, Playbook
+from checkrunner.model.sources import SourceRef
 
 __all__ = ["find_playbook", "load_playbook", "playbook_schema"]
 
 _SUFFIXES = (".yml", ".yaml", ".json")
+_HEAD_BYTES = 16 << 10
+_PLAY = re.compile(r"^\s*(-|\[\s*\{)\s.*?\bhosts\b[\"']?\s*:", re.DOTALL | re.MULTILINE)
 
 
 def load_playbook(path: str, text: str | None = None) -> Playbook:
@@ -34,25 +38,51 @@ def load_playbook(path: str, text: str | None = None) -> Playbook:
         except PlaybookError as exc:
             errors.extend(getattr(exc, "errors", [exc]))
     raise_all(errors)
-    return Playbook(path=path, plays=tuple(plays), digest=hashlib.sha256(text.encode()).hexdigest())
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return Playbook(path=path, plays=tuple(plays), digest=digest, lines=tuple(document.lines))
 
 
 def find_playbook(name_or_path: str) -> str:
     """The path of a playbook: a file, or the bare name of a shipped one (`linux-health`).
 
-    A file of that name wins. Raises UnknownNameError, with the nearest name that exists.
+    A file of that name wins; a pipe or device is a file too, and ``-`` is standard input. Raises UnknownNameError, with
+    the nearest name that exists, or PlaybookError for a path that leads to no file.
     """
+    if name_or_path == "-":
+        return "/dev/stdin"
     path = Path(name_or_path)
-    if path.is_file():
+    if path.exists() and not path.is_dir():
         return name_or_path
     packs = _packs()
     bare = "/" not in name_or_path
     if bare and name_or_path.removesuffix(path.suffix if path.suffix in _SUFFIXES else "") in packs:
         return str(packs[name_or_path.removesuffix(path.suffix if path.suffix in _SUFFIXES else "")])
-    known = list(packs) if bare else []
-    if path.suffix or not bare:
-        known += [str(path.with_name(near.name)) for near in _files(path.parent)]
-    raise UnknownNameError("playbook", name_or_path, known)
+    if path.is_dir():
+        hint = _among([str(near) for near in _playbooks_in(path)], "Give one of its files")
+        raise PlaybookError("is a directory, not a playbook", source=SourceRef(path=name_or_path), hint=hint)
+    if bare and not path.suffix:
+        raise UnknownNameError("playbook", name_or_path, packs)
+    files = [str(path.with_name(near.name)) for near in _playbooks_in(path.parent)]
+    close = nearest(name_or_path, [*files, *(packs if bare else ())])
+    hint = f"Did you mean {close!r}?" if close else _among(files, "Playbooks there")
+    raise PlaybookError(f"there is no file {name_or_path!r}", hint=hint)
+
+
+def _among(names: list[str], what: str) -> str:
+    return f"{what}: {', '.join(names[:20])}{', ...' if len(names) > 20 else ''}" if names else ""
+
+
+def _playbooks_in(folder: Path) -> list[Path]:
+    """The files that look like playbooks by their first bytes: inventories and reports are YAML and JSON too."""
+    return [path for path in _files(folder) if _PLAY.search(_head(path))]
+
+
+def _head(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(_HEAD_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def playbook_schema() -> dict[str, Any]:
@@ -106,9 +136,7 @@ def _play_nodes(document: Document) -> list[YamlMap]:
     return list(root)
 
 
-def _start(document: Document) -> Any:
-    from checkrunner.model.sources import SourceRef
-
+def _start(document: Document) -> SourceRef:
     return SourceRef(path=document.path)
 
 

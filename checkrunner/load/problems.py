@@ -23,7 +23,6 @@ _HINTS = {
     "post_tasks": "checkrunner has `checks:` where Ansible has `tasks:`.",
     "roles": "There are no roles; list the checks in `checks:`.",
     "handlers": "Checks change nothing, so there is nothing to handle.",
-    "notify": "Checks change nothing, so there is nothing to notify.",
     "gather_facts": "Nothing is gathered; drop the line.",
     "shell": "Write the command as `run: ...`.",
     "command": "Write the command as `run: ...` or `argv: [...]`.",
@@ -38,8 +37,6 @@ _HINTS = {
     "changed_when": "Checks change nothing; drop the line.",
     "ignore_errors": "Write `severity: info` to note without judging.",
     "assert": "What is expected goes into `expect:`.",
-    "loop": "There are no loops; write one check each, or loop in the shell.",
-    "with_items": "There are no loops; write one check each, or loop in the shell.",
     "until": "There are no retries; loop in the shell.",
     "retries": "There are no retries; loop in the shell.",
     "remote_user": "The user is the inventory variable `ansible_user`.",
@@ -52,6 +49,46 @@ _HINTS = {
     "include": "One playbook cannot include another; give checkrunner the file itself.",
     "description": "Did you mean 'why' or 'name'?",
 }
+_NOT_HERE = {
+    "any_errors_fatal": "every check runs, whatever the others find",
+    "block": "list its checks one by one, and give each the `when`, `tags` and `become` of the block",
+    "check_mode": "checks change nothing; drop the line",
+    "collections": "a check is a shell command; drop the line",
+    "debug": "print with `run: echo ...` and show it with `slice: {head: 5, when: always}`",
+    "delay": "sleep within the command",
+    "diff": "checks change nothing; drop the line",
+    "fail": "what is wrong is said by `expect`, `warn_if` and `crit_if`",
+    "force_handlers": "checks change nothing; drop the line",
+    "ignore_unreachable": "a host that cannot be reached is reported, and the others go on; drop the line",
+    "import_role": "list the checks in `checks:`",
+    "import_tasks": "list the checks in `checks:`",
+    "include_role": "list the checks in `checks:`",
+    "include_tasks": "list the checks in `checks:`",
+    "include_vars": "pass files with `-e @FILE`, or use group_vars/ beside the inventory",
+    "local_action": "write a play with `hosts: localhost`",
+    "loop_control": "write one check each, or loop in the shell",
+    "max_fail_percentage": "every host is looked at; drop the line",
+    "loop": "write one check each, or loop in the shell",
+    "module_defaults": "a check is a shell command; drop the line",
+    "no_log": "output stays on the host and secrets are masked; drop the line",
+    "notify": "checks change nothing, so there is nobody to notify; drop the line",
+    "order": "hosts run side by side; drop the line",
+    "poll": "write `timeout:`, and `session:` to run side by side",
+    "rescue": "each check is judged by itself; run one after another's trouble with `register` and `when: NAME.failed`",
+    "run_once": "write a play for one host: `hosts: web[0]`",
+    "serial": "use `--forks` for how many hosts run at a time",
+    "service": "write `run: systemctl is-active NAME`",
+    "set_fact": "put variables into the `vars` of the play",
+    "stat": "write `run: test -e PATH`",
+    "strategy": "hosts run side by side; drop the line",
+    "throttle": "use `--forks` for how many hosts run at a time",
+    "uri": "write `run: curl -sf URL`",
+    "vars": "put the variables into the `vars` of the play",
+    "vars_prompt": "pass values with `-e name=value`",
+    "wait_for": "loop in the shell, with a `timeout:`",
+    "always": "list its checks like any other",
+}
+"""Keys of Ansible that have no counterpart of their own, each with what to do instead."""
 
 
 class PlaybookFileError(PlaybookError):
@@ -145,11 +182,17 @@ def _key_of(node: Node, loc: Sequence[int | str], key: str) -> SourceRef:
 def _unknown(play: YamlMap, loc: Sequence[int | str]) -> tuple[SourceRef, str, str]:
     key = str(loc[-1])
     known = _known_keys(loc)
-    hint = _HINTS.get(key, "")
-    close = nearest(key.lower(), known)
+    bare = key.removeprefix("ansible.builtin.")
+    where = _of_ansible(bare)
+    hint = f"{key!r} is a key of Ansible that this version does not have: {where}." if where else _HINTS.get(bare, "")
+    close = "not_matches" if key == "not_contains" and "not_matches" in known else nearest(key.lower(), known)
     if close and (not hint or close == key.lower()):
         hint = f"Did you mean {close!r}?"
     return _key_of(play, loc[:-1], key), f"unknown key {key!r}", hint or f"Known here: {', '.join(known)}."
+
+
+def _of_ansible(key: str) -> str:
+    return "write one check each, or loop in the shell" if key.startswith("with_") else _NOT_HERE.get(key, "")
 
 
 def _known_keys(loc: Sequence[int | str]) -> list[str]:

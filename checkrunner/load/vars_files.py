@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from checkrunner.load.documents import parse, read_file
 from checkrunner.load.draft import Assigned, Draft
 from checkrunner.load.inventory_yaml import assignments
 from checkrunner.load.nodes import YamlMap, YamlScalar, raw_text
-from checkrunner.model.errors import InventoryError
+from checkrunner.model.errors import InventoryError, nearest
 from checkrunner.model.sources import SourceRef
 
 __all__ = ["read_vars_files", "reject_vault"]
@@ -22,9 +22,18 @@ def read_vars_files(folder: str, draft: Draft) -> None:
     for name, path in _entries(os.path.join(folder, "group_vars"), draft):
         if name in draft.groups:
             draft.groups[name].file_vars.update(_read(path, draft))
+        else:
+            draft.warn(SourceRef(path=path), _unread("group", name, draft.groups))
     for name, path in _entries(os.path.join(folder, "host_vars"), draft):
         if name in draft.hosts:
             draft.hosts[name].file_vars.update(_read(path, draft))
+        else:
+            draft.warn(SourceRef(path=path), _unread("host", name, draft.hosts))
+
+
+def _unread(kind: str, name: str, known: Iterable[str]) -> str:
+    close = nearest(name, known)
+    return f"is not read: the inventory has no {kind} {name!r}" + (f". Did you mean {close!r}?" if close else "")
 
 
 def reject_vault(text: str, path: str) -> None:
@@ -36,10 +45,7 @@ def reject_vault(text: str, path: str) -> None:
 
 def _entries(folder: str, draft: Draft) -> Iterator[tuple[str, str]]:
     """(name, file) pairs. For one name only the first counts of: a file or directory so called, .yml, .yaml, .json."""
-    try:
-        names = [name for name in sorted(os.listdir(folder)) if not _ignored(name)]
-    except OSError:
-        return
+    names = _names_in(folder)
     taken: dict[str, str] = {}
     for suffix in ("", *_SUFFIXES):
         for name in (name for name in names if name.endswith(suffix)):
@@ -54,15 +60,30 @@ def _entries(folder: str, draft: Draft) -> Iterator[tuple[str, str]]:
                 yield stem, path
 
 
-def _files_below(folder: str) -> Iterator[str]:
-    for name in sorted(os.listdir(folder)):
+def _files_below(folder: str, seen: set[str] | None = None) -> Iterator[str]:
+    """The files of a directory tree. Links are followed, but no directory is read twice: one may lead back up."""
+    seen = set() if seen is None else seen
+    real = os.path.realpath(folder)
+    if real in seen:
+        return
+    seen.add(real)
+    for name in _names_in(folder):
         path = os.path.join(folder, name)
-        if _ignored(name):
-            continue
         if os.path.isdir(path):
-            yield from _files_below(path)
+            yield from _files_below(path, seen)
         elif "." not in name or name.endswith(_SUFFIXES):
             yield path
+
+
+def _names_in(folder: str) -> list[str]:
+    """The names in a directory that count, none where there is no such directory. Raises InventoryError for one that
+    cannot be read: its variables would be missing in silence."""
+    try:
+        return [name for name in sorted(os.listdir(folder)) if not _ignored(name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as exc:
+        raise InventoryError(f"cannot be read: {exc.strerror or exc}", source=SourceRef(path=folder)) from exc
 
 
 def _ignored(name: str) -> bool:

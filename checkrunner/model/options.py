@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from checkrunner.model.sources import Secret
 
@@ -16,7 +17,8 @@ class SshOptions:
     `known_hosts` empty means the files of the SSH configuration (``~/.ssh/known_hosts``, ``/etc/ssh/ssh_known_hosts``).
     `host_key_checking` is ``yes``, ``accept-new`` (an unknown key is taken and remembered) or ``no``. `config_files`
     None means ``~/.ssh/config`` and ``/etc/ssh/ssh_config`` where they exist; an empty tuple means none.
-    `keepalive_s` * `keepalive_count` is how long a dead link can go unnoticed.
+    `keepalive_s` * `keepalive_count` is how long a dead link can go unnoticed. `origins` says of settings by name where
+    they come from, for messages.
     """
 
     known_hosts: tuple[str, ...] = ()
@@ -30,6 +32,7 @@ class SshOptions:
     connect_timeout_s: float = 10.0
     keepalive_s: float = 5.0
     keepalive_count: int = 3
+    origins: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +44,11 @@ class LocalOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOptions:
-    """Limits of the remote side of one host, in bytes and counts."""
+    """Limits of the remote side of one host, in bytes and counts. `hello_timeout_s` is the time for its start."""
 
     host_bytes: int = 256 << 20
     max_sessions: int = 16
-    hello_timeout_s: float = 10.0
+    hello_timeout_s: float = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,7 +107,8 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Play:
-    """Checks for the hosts that `hosts` selects. `tags` apply to each check as well."""
+    """Checks for the hosts that `hosts` selects. `tags` apply to each check as well. `hosts_source` is the place of the
+    pattern."""
 
     name: str
     hosts: str
@@ -117,12 +118,15 @@ class Play:
     timeout_s: float | None = None
     become: Become = Become()
     source: SourceRef = NOWHERE
+    hosts_source: SourceRef = NOWHERE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Playbook:
-    """A file of plays. `digest` is the SHA-256 (hex) of its bytes: history tells versions apart by it."""
+    """A file of plays. `digest` is the SHA-256 (hex) of its bytes: history tells versions apart by it. `lines` is the
+    text of the file, for what is said of a place in it."""
 
     path: str
     plays: tuple[Play, ...]
     digest: str = ""
+    lines: tuple[str, ...] = field(default=(), repr=False, compare=False)

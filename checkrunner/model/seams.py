@@ -49,10 +49,11 @@ class Channel(Protocol):
         """The last bytes (at most 4 KiB) that the program wrote to its standard error: for error messages only."""
         ...
 
-    async def aclose(self) -> None:
+    async def aclose(self, *, kill: bool = False) -> None:
         """End the program's input and the channel; idempotent, never raises, returns within about a second.
 
-        The program on the host sees the end of its input; whatever it started is its own duty to end.
+        The program on the host sees the end of its input; whatever it started is its own duty to end. With `kill` it
+        is ended as well, where the host can do that: for a program that does not get as far as reading its input.
         """
         ...
 
@@ -70,7 +71,10 @@ class Transport(Protocol):
         ...
 
     def warnings(self, host: Host) -> Sequence[str]:
-        """What the host's settings ask for that this transport does not do, one sentence each. Connects nothing."""
+        """What the host's settings ask for that this transport does not do, one sentence each. Connects nothing.
+
+        Raises SettingsError and InventoryError for settings that cannot be used.
+        """
         ...
 
     async def aclose(self) -> None:

@@ -12,6 +12,7 @@ from checkrunner.plan.values import SecretInTextError
 
 __all__ = [
     "RAW_HINT",
+    "UndefinedNameError",
     "as_template",
     "attribute_error",
     "fault_at",
@@ -40,6 +41,23 @@ _WORDS = {
     "unexpected end of template": "the text ends too early",
     "Jinja was looking for the following tags:": "Expected is one of",
 }
+
+
+_TEXT_HINT = (
+    "Output stays on the host, a result is its metadata only: ask about the text with `expect` in the check "
+    "that prints it, show it with `slice`"
+)
+_NO_FACTS = "No facts are gathered: find out on the host with a command, or put the value into the inventory"
+_ELSEWHERE = {
+    "ansible_facts": _NO_FACTS,
+    "facts": _NO_FACTS,
+    "hostvars": "A check sees the variables of its own host only; what several hosts share belongs to a group",
+    "groups": "A check sees the variables of its own host only; `group_names` are the groups that it is in",
+    "lookup": "There are no lookups: pass the value with -e, or a file of values with -e @FILE",
+    "query": "There are no lookups: pass the value with -e, or a file of values with -e @FILE",
+    "item": "There are no loops; write one check each, or loop in the shell",
+}
+"""Names that Ansible has and that mean nothing here."""
 
 
 def as_template(text: Template | str) -> Template:
@@ -136,32 +154,42 @@ def _expression_hint(text: str) -> str:
 def undefined_error(template: Template, expression: bool, name: str, names: Iterable[str]) -> TemplateError:
     """A name that nobody has defined, with the nearest one that somebody has."""
     known = [str(other) for other in names]
-    hint = ""
-    if name in RESULT_NAMES:
+    hint = _ELSEWHERE.get(name, "")
+    if hint:
+        pass
+    elif name in ("stdout", "stderr"):
+        hint = _TEXT_HINT
+    elif name in RESULT_NAMES:
         hint = (
             f"{name} is known only after the check has run: use it in expect, warn_if or crit_if, "
             "or register an earlier check and read it from there"
         )
     elif close := nearest(name, [*known, *(RESULT_NAMES if expression else ())]):
         hint = f"Did you mean {close!r}?"
-    if not hint and not expression:
-        hint = RAW_HINT if re.search(r"\{\{\s*(json|range|end|if|with|printf|println)\b", template.text) else ""
-    offset = find_name(template, name, expression=expression)
-    return fault_at(template, offset, f"{name!r} is not defined", hint)
+    if not hint and not expression and re.search(r"\{\{\s*(json|range|end|if|with|printf|println)\b", template.text):
+        hint = RAW_HINT
+    hint = hint or f"Define it in the inventory, in the play's `vars` or with -e; or write `{name} | default(...)`"
+    source, line_text = place(template, find_name(template, name, expression=expression))
+    return UndefinedNameError(name, source=source, line_text=line_text, hint=hint)
 
 
 def attribute_error(template: Template, expression: bool, name: str, owner: str = "") -> TemplateError:
     """Something that a registered result does not have."""
     hint = f"A result has: {', '.join(REGISTERED_NAMES)}"
     if name in ("stdout", "stderr", "msg", "output", "text"):
-        hint = (
-            "Output stays on the host, a result is its metadata only: ask about the text with `expect` in the check "
-            "that prints it, show it with `slice`"
-        )
+        hint = _TEXT_HINT
     elif close := nearest(name, REGISTERED_NAMES):
         hint = f"Did you mean {close!r}?"
     offset = find_name(template, name, expression=expression, attribute=True)
     return fault_at(template, offset, f"{owner or 'a result'} has no {name!r}", hint)
+
+
+class UndefinedNameError(TemplateError):
+    """A name that nobody has defined, in a text that needs it. `name` is that name."""
+
+    def __init__(self, name: str, *, source: SourceRef, line_text: str, hint: str) -> None:
+        super().__init__(f"{name!r} is not defined", source=source, line_text=line_text, hint=hint)
+        self.name = name
 
 
 _UNDEFINED = re.compile(r"'(?P<name>.*)' is undefined")
@@ -189,9 +217,34 @@ def runtime_error(
             return fault_at(template, offset, f"there is no {found['name']!r} in it ({found['owner']})")
     if isinstance(error, RecursionError):
         message = "it calls itself without end"
+    found = _NO_ORDER.fullmatch(message)
+    if found and "str" in (found["left"], found["right"]):
+        return _text_and_number(template, expression, found["operator"], names)
     hint = "stdout_lines and stderr_lines are numbers here" if "'int'" in message and "_lines" in template.text else ""
     offset = find_name(template, "", expression=expression)
     return fault_at(template, offset, f"cannot be evaluated: {message or type(error).__name__}", hint)
+
+
+_NO_ORDER = re.compile(
+    r"'(?P<operator>[<>]=?)' not supported between instances of '(?P<left>\w+)' and '(?P<right>\w+)'"
+)
+
+
+def _text_and_number(template: Template, expression: bool, operator: str, names: Mapping[str, object]) -> TemplateError:
+    """A text was compared with a number: most often a variable of ``-e name=0``, which is a text."""
+    words = dict.fromkeys(re.findall(r"(?<![\w.'\"|])[A-Za-z_]\w*", template.text))
+    texts = [word for word in words if word in names and isinstance(names[word], str)]
+    if len(texts) != 1:
+        offset = max(template.text.find(operator), 0)
+        hint = "Make it a number with `| int` or `| float`"
+        return fault_at(template, offset, f"a text and a number cannot be compared with `{operator}`", hint)
+    name = texts[0]
+    value = str(names[name])
+    number = value if re.fullmatch(r"-?\d+(\.\d+)?", value) else "10"
+    hint = f"Write `{name} | int`, or give a number: -e '{{\"{name}\": {number}}}'"
+    offset = find_name(template, name, expression=expression)
+    message = f"{name!r} is the text {value!r} here and cannot be compared with a number by `{operator}`"
+    return fault_at(template, offset, message, hint)
 
 
 def _of_variable(template: Template, expression: bool, error: TemplateError) -> TemplateError:

@@ -142,7 +142,7 @@ def _registered_elsewhere(plan: Plan, host: HostPlan, entry: Entry, name: str) -
         if key in host.track.by_key:
             return f"{name!r} is registered only later, by check {key!r}", "Move that check before this one"
         if key not in plan.selected:
-            return f"{what}, which the tags leave out", "Select it as well, or write a default: x is defined"
+            return f"{what}, which the tags leave out", f"Select it as well, or make sure of it with `when: {name} is defined`"
         return f"{what}, which does not run on this host", f"It is in play {shape.play.name!r}"
     return None
 
@@ -185,9 +185,35 @@ def _bad_regex(part: Part, text: str) -> TemplateError | None:
     if not _REGEX_PARTS.fullmatch(part.where):
         return None
     try:
-        re.compile(text)
+        verbose = re.compile(text).flags & re.VERBOSE
     except (re.error, OverflowError, RecursionError) as error:
         offset = getattr(error, "pos", None) or 0
         message = f"not a valid regular expression: {getattr(error, 'msg', error)}"
         return fault_at(part.template, offset if part.template.is_static else 0, message)
-    return None
+    offset = _wanted_newline(text, bool(verbose))
+    if offset is None:
+        return None
+    hint = "Write the block with `|-`, not `|`" if text[offset:] == "\n" else "Write one pattern for each line"
+    message = "this pattern is never found: it wants a newline, and output is searched line by line"
+    return fault_at(part.template, offset if part.template.is_static else 0, message, hint)
+
+
+_REGEX_TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
+
+
+def _wanted_newline(pattern: str, verbose: bool) -> int | None:
+    """Where a valid pattern has a newline without which it does not match; None where there is none for sure.
+
+    Looks at what stands outside of groups and alternatives. A newline that ends a text with alternatives counts too:
+    it comes from how the text was written.
+    """
+    depth, found = 0, None
+    for token in _REGEX_TOKEN.finditer(pattern):
+        word = token.group()
+        depth += (word == "(") - (word == ")")
+        if depth == 0 and word == "|":
+            return len(pattern) - 1 if pattern.endswith("\n") and not verbose else None
+        newline = word == "\\n" or (word == "\n" and not verbose)
+        if newline and depth == 0 and found is None and pattern[token.end() : token.end() + 1] not in ("?", "*", "{"):
+            found = token.start()
+    return found

@@ -157,7 +157,9 @@ class LineProgress(SilentProgress):
         """Say that it is over, and how long it took."""
         watch = self._watch
         took = duration(self._clock() - watch.started)
-        self._say(f"finished {watch.checks_done:,} of {count_of(watch.checks, 'check')} in {took}")
+        kinds = {"skipped": watch.skipped, "not run": watch.not_run, "without an answer": watch.unanswered}
+        others = "".join(f", {number:,} {kind}" for kind, number in kinds.items() if number)
+        self._say(f"finished in {took}: {watch.looked_at:,} of {count_of(watch.checks, 'check')} looked at{others}")
 
     def tick(self) -> None:
         """A heartbeat when nothing was said for `every_s`."""
@@ -173,8 +175,10 @@ class LineProgress(SilentProgress):
     def _trouble(self, outcome: HostOutcome) -> None:
         self._trouble_lines += 1
         if self._trouble_lines <= _MOST_TROUBLE_LINES:
-            reason = f": {self._mask(outcome.error.message)}" if outcome.error else ""
-            self._say(f"{outcome.host.name}: {str(outcome.state).replace('_', ' ')}{reason}")
+            name = outcome.host.name
+            message = outcome.error.message.removeprefix(f"{name}: ") if outcome.error else ""
+            reason = f": {self._mask(message)}" if message else ""
+            self._say(f"{name}: {str(outcome.state).replace('_', ' ')}{reason}")
         elif self._trouble_lines == _MOST_TROUBLE_LINES + 1:
             self._say("more hosts are in trouble: from here on they are only counted")
         else:

@@ -112,7 +112,8 @@ def _finding() -> Schema:
             "result": {
                 "type": "object",
                 "description": "Metadata of the command (rc, elapsed_s, stdout_lines, ...): a value where all hosts"
-                " agree, else a range. Numbers that are 0 on all hosts are left out, except rc.",
+                " agree, else a range. Numbers that are 0 on all hosts are left out, except rc. leftover_pids"
+                " has at most five pids, for a finding of one host.",
                 "additionalProperties": {
                     "anyOf": [{"type": ["number", "string", "boolean", "null", "array"]}, {"$ref": "#/$defs/range"}],
                     "description": "A value or a range.",

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 from checkrunner.model.report import Finding, Incomplete, NumberRange, Report
 from checkrunner.model.results import CaptureState, Execution, HostState, Reason, Slice, VerdictState
+from checkrunner.render.choice import telling_reasons
 from checkrunner.render.layout import count_of, duration, wrapped
 from checkrunner.render.safe import safe
 from checkrunner.render.style import Style
@@ -26,7 +27,7 @@ _LABELS = {
     VerdictState.SKIPPED: ("SKIP", "dim"),
 }
 _INDENT = " " * 6
-_NARROW, _USUAL = 40, 100
+_NARROW, _ENDLESS = 40, 1 << 30
 _ENDED = {
     "deadline": "The run's deadline passed before it was through.",
     "interrupted": "The run was interrupted: this is what was known by then.",
@@ -35,8 +36,8 @@ _ENDED = {
 
 
 class TerminalRenderer:
-    """Readable text. `color` None means when the stream is a terminal; `width` None means the terminal's columns, or
-    100. Lines of output are never wrapped, so that they can be copied."""
+    """Readable text. `color` None means when the stream is a terminal; `width` None means the terminal's columns, and
+    that nothing is wrapped in a file or pipe. Lines of output are never wrapped, so that they can be copied."""
 
     def __init__(self, *, color: bool | None = None, width: int | None = None) -> None:
         self._color = color
@@ -53,9 +54,9 @@ class TerminalRenderer:
 
 def _columns(out: TextIO) -> int:
     try:
-        return os.get_terminal_size(out.fileno()).columns or _USUAL
+        return (os.get_terminal_size(out.fileno()).columns if out.isatty() else 0) or _ENDLESS
     except (OSError, ValueError, AttributeError):
-        return _USUAL
+        return _ENDLESS
 
 
 class _Page:
@@ -63,6 +64,7 @@ class _Page:
         self._report = report
         self._style = style
         self._width = width
+        self._many_plays = len({finding.play for finding in report.findings}) > 1
 
     def lines(self) -> Iterator[str]:
         yield from self._headline()
@@ -130,9 +132,11 @@ class _Page:
         title = safe(finding.check)
         if finding.name and finding.name != finding.check:
             title += f": {safe(finding.name)}"
+        if self._many_plays and finding.play:
+            title += f" (play {safe(finding.play)})"
         yield self._style(color, f"{label:<6}") + self._style("bold", title)
         yield from wrapped(self._hosts(finding.hosts, len(finding.names)), self._width, first=_INDENT, rest=_INDENT)
-        for reason in finding.reasons:
+        for reason in telling_reasons(finding):
             yield from self._reason(reason)
         yield from self._metadata(finding)
         for piece in finding.slices:
@@ -174,6 +178,7 @@ class _Page:
         since = finding.seen.get("since_s")
         if isinstance(since, NumberRange):
             facts.append(f"{_plain(finding.seen.get('kind', 'seen'))} for {_value(since, _seconds)}")
+        facts += _leftovers(result)
         if facts and finding.verdict is not VerdictState.OK:
             for line in wrapped(", ".join(facts), self._width, first=_INDENT, rest=_INDENT):
                 yield self._style("dim", line)
@@ -243,8 +248,14 @@ class _Page:
 
     def _totals(self) -> str:
         totals = self._report.totals
+        odd_ends = ", ".join(
+            f"{number:,} {str(state).replace('_', ' ')}"
+            for state, number in totals.execution.items()
+            if number and state not in {Execution.DONE, Execution.NOT_RUN}
+        )
         text = (
-            f"{count_of(totals.planned, 'check')} planned = {totals.done:,} done + {totals.skipped:,} skipped"
+            f"{count_of(totals.planned, 'check')} planned = {totals.done:,} run"
+            f"{f' (of these {odd_ends})' if odd_ends else ''} + {totals.skipped:,} skipped"
             f" + {totals.not_run:,} not run"
         )
         reached = ", ".join(
@@ -260,8 +271,18 @@ class _Page:
 def _value(value: object, show: Callable[[Any], str]) -> str:
     if isinstance(value, NumberRange):
         low, middle, high = show(value.minimum), show(value.median), show(value.maximum)
-        return f"{low} to {high} (median {middle}, most on {safe(value.max_host)})"
+        return low if low == high else f"{low} to {high} (median {middle}, most on {safe(value.max_host)})"
     return show(value)
+
+
+def _leftovers(result: Mapping[str, object]) -> list[str]:
+    """``2 processes left running (pid 4242, 4243)``."""
+    number, pids = result.get("leftover_processes"), result.get("leftover_pids")
+    if not isinstance(number, int | NumberRange):
+        return []
+    what = _value(number, _plain)
+    which = f" (pid {', '.join(_plain(pid) for pid in pids)})" if isinstance(pids, list | tuple) else ""
+    return [f"{what} {'process' if what == '1' else 'processes'} left running{which}"]
 
 
 def _plain(value: object) -> str:

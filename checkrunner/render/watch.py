@@ -11,7 +11,7 @@ from itertools import islice
 
 from checkrunner.model.observation import Observation
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck
-from checkrunner.model.results import HostState, VerdictState
+from checkrunner.model.results import Execution, HostState, VerdictState
 
 __all__ = ["Clock", "Running", "Watch"]
 
@@ -44,6 +44,7 @@ class Watch:
     hosts_done: int = 0
     checks_done: int = 0
     connecting: int = 0
+    not_run: int = 0
     verdicts: dict[VerdictState, int] = field(default_factory=dict)
     troubles: dict[HostState, int] = field(default_factory=dict)
     _waiting: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
@@ -55,6 +56,21 @@ class Watch:
     def connected(self) -> int:
         """Hosts whose connection stands."""
         return len(self._connected)
+
+    @property
+    def skipped(self) -> int:
+        """Checks that were not to be run."""
+        return self.verdicts.get(VerdictState.SKIPPED, 0)
+
+    @property
+    def unanswered(self) -> int:
+        """Checks that were run and could not be looked at."""
+        return self.verdicts.get(VerdictState.UNKNOWN, 0) - self.not_run
+
+    @property
+    def looked_at(self) -> int:
+        """Checks that have a verdict for what was seen."""
+        return self.checks_done - self.skipped - self.verdicts.get(VerdictState.UNKNOWN, 0)
 
     @property
     def findings(self) -> int:
@@ -107,6 +123,8 @@ class Watch:
         self.checks_done += 1
         state = outcome.verdict.state
         self.verdicts[state] = self.verdicts.get(state, 0) + 1
+        if state is VerdictState.UNKNOWN and (outcome.result is None or outcome.result.execution is Execution.NOT_RUN):
+            self.not_run += 1
         if state is VerdictState.WARN or state is VerdictState.CRIT or state is VerdictState.UNKNOWN:
             self._findings.add((outcome.planned.key, state))
         lane = (outcome.host, f"s:{outcome.planned.check.session}")

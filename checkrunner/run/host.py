@@ -6,6 +6,7 @@ import asyncio
 import functools
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from checkrunner.model.errors import AgentError, HostError, SessionError, SessionLostError, TemplateError
 from checkrunner.model.observation import Observation
@@ -156,6 +157,7 @@ class HostRun:
             if isinstance(error, SessionError):
                 self._record(self._lost_outcome(step, started))
             return
+        result = self._with_cause(result)
         verdict = self._script.judge(step, result, self._judged)
         outcome = self._outcome(step.planned, verdict, result=result)
         # Checks that need this one go on at once; they read its metadata, never its slices.
@@ -166,6 +168,13 @@ class HostRun:
     def _see(self, planned: PlannedCheck, observation: Observation) -> None:
         self._seen[planned.key] = observation
         self._observer.check_state(self._script.host.name, planned, observation)
+
+    def _with_cause(self, result: Result) -> Result:
+        """The host knows only that a command was cancelled; here it is known what for."""
+        if "cancelled" not in result.notes or not self._stop.reason:
+            return result
+        notes = tuple(self._stop.reason if note == "cancelled" else note for note in result.notes)
+        return replace(result, notes=notes)
 
     async def _slices(
         self,

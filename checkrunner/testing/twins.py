@@ -78,7 +78,7 @@ class MemoryChannel:
         """See the seam."""
         return self._tail
 
-    async def aclose(self) -> None:
+    async def aclose(self, *, kill: bool = False) -> None:  # noqa: ARG002 (it is always ended)
         """See the seam."""
         self._closed = True
         if self.program is not None:

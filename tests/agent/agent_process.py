@@ -31,12 +31,19 @@ class AgentProcess:
     """An agent that was started, and said hello to unless `hello` is None."""
 
     def __init__(
-        self, *, python: str = sys.executable, hello: str | None = "v=1 nonce=n0", env: Mapping[str, str] | None = None
+        self,
+        *,
+        python: str = sys.executable,
+        hello: str | None = "v=1 nonce=n0",
+        env: Mapping[str, str] | None = None,
+        start: str = START,
+        stderr: int | None = None,
     ) -> None:
         self.process = subprocess.Popen(
-            [python, "-IS", "-c", START],
+            [python, "-IS", "-c", start],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=stderr,
             env={**(os.environ if env is None else env), VARIABLE: load_payload().packed},
             bufsize=0,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -287,6 +288,16 @@ def test_endless_output_stops_at_the_cap(any_agent: AgentProcess) -> None:
     assert any_agent.output("echo alive") == "alive\n"
 
 
+def test_the_cap_of_a_command_that_has_ended_hits_nobody(agent: AgentProcess) -> None:
+    """Output beyond the cap may be noticed when the command is over. A signal then would end the next one."""
+    for _ in range(100):
+        capped = agent.start("printf '%0150d' 7", cap=100)
+        after = agent.start("printf '%0150d' 8")
+        assert agent.wait_for(capped)["stdout"]["captured"] == 100
+        result = agent.wait_for(after)
+        assert (result["execution"], result.get("signal"), result["stdout"]["bytes"]) == ("done", None, 150)
+
+
 def test_cap_is_for_each_stream(agent: AgentProcess) -> None:
     result = agent.run("head -c 600 /dev/zero; head -c 600 /dev/zero >&2", cap=1000)
     assert (result["execution"], result["rc"]) == ("done", 0)
@@ -384,3 +395,26 @@ def test_captures_in_memory(start_agent: Start) -> None:
         for path in here.iterdir():
             path.unlink()
         here.rmdir()
+
+
+def test_ends_and_beginnings_that_are_seen_at_once(agent: AgentProcess, tmp_path: Path) -> None:
+    # The agent sleeps over the end of the first command: its outputs, its report and the next command meet in one wait.
+    first = agent.start(f"until [[ -e {tmp_path}/go ]]; do sleep 0.01; done; echo a; echo b >&2")
+    second = agent.start("seq 50000; seq 50000 >&2", timeout_s=5)
+    os.kill(agent.process.pid, signal.SIGSTOP)
+    (tmp_path / "go").touch()
+    time.sleep(0.3)
+    os.kill(agent.process.pid, signal.SIGCONT)
+    assert agent.wait_for(first)["stderr"]["bytes"] == 2
+    result = agent.wait_for(second)
+    assert (result["execution"], result["stdout"]["lines"], result["stderr"]["lines"]) == ("done", 50000, 50000)
+
+
+def test_a_capture_that_was_cut_behind_our_back_is_no_output(agent: AgentProcess) -> None:
+    result = agent.run(
+        f"seq 20000; sleep 0.2; for f in {agent.directory}/c*; do : >$f; done",
+        probes={"p.contains.stdout": b"19999", "q.equals.stdout": b"x" * 60000},
+    )
+    assert "was cut" in result["probes"]["p"]["error"]
+    assert "was cut" in result["probes"]["q"]["error"]
+    assert agent.slice(result["id"], "tail")["kind"] == "storage"

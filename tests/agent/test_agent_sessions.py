@@ -7,9 +7,11 @@ import os
 import random
 import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
-from agent_process import AgentProcess
+from agent_process import REMOTE, AgentProcess, interpreters
 
 from checkrunner.link.payload import load_payload
 
@@ -28,6 +30,18 @@ def test_hello(any_agent: AgentProcess) -> None:
     assert abs(hello["clock"] - time.time()) < 60
     assert os.stat(hello["dir"]).st_mode & 0o777 == 0o700
     assert any_agent.bye() == {"t": "bye", "id": 1}
+
+
+@pytest.mark.parametrize("python", interpreters())
+@pytest.mark.parametrize(
+    ("given", "seen"), [({}, "none"), ({"LC_CTYPE": "C"}, "C"), ({"LC_CTYPE": "C.UTF-8"}, "C.UTF-8")]
+)
+def test_the_locale_is_the_hosts(start_agent: Start, python: str, given: dict[str, str], seen: str) -> None:
+    """Python sets LC_CTYPE for what it starts where the host has no locale; commands do not see that."""
+    agent = start_agent(python=python, env={"PATH": os.environ["PATH"], **given})
+    assert agent.output("echo ${LC_CTYPE-none}") == f"{seen}\n"
+    assert agent.output("kill -9 $$; echo never") == ""
+    assert agent.output("echo ${LC_CTYPE-none}") == f"{seen}\n"
 
 
 def test_result_has_all_metadata(any_agent: AgentProcess) -> None:
@@ -296,6 +310,58 @@ def test_a_shell_that_says_nothing_is_replaced_and_its_status_is_no_return_code(
     second = agent.run("echo $E $PWD")
     assert agent.data(second["id"]) == b"1 /usr\n"
     assert second["elapsed_s"] < 3
+
+
+@pytest.mark.parametrize(
+    "remove",
+    [
+        "rm -rf {0}",
+        "rm -rf {0}/*",
+        "rm -f {0}/p*",
+        "rm -rf {0}/s*",
+        "mv {0} {0}x; rm -rf {0}x",
+        "touch {0}/s1/x; exit 3",
+    ],
+)
+def test_sessions_outlive_the_removal_of_our_files(agent: AgentProcess, remove: str) -> None:
+    agent.run("v=1; cd /usr")
+    agent.run("w=2", session="other")
+    directory = agent.directory
+    agent.run(remove.format(directory))
+    assert agent.output("echo $v $PWD; : " + "x" * 5000) == "1 /usr\n"
+    assert agent.output("echo $w", session="other") == "2\n"
+    result = agent.run("seq 20000; false")
+    assert (result["execution"], result["rc"]) == ("done", 1)
+    assert agent.data(result["id"]).endswith(b"19999\n20000\n")
+    agent.bye()
+    assert not directory.exists()
+
+
+def test_of_two_reports_the_last_one_counts() -> None:
+    scope: dict[str, Any] = {"__name__": "agent", "WRAPPER": b"", "DIGEST": ""}
+    exec(compile((REMOTE / "agent.py").read_bytes(), "agent", "exec"), scope)
+    whole = [b"checkrunner-report", b"x 3", *(b"f%d" % n for n in range(len(scope["FIELDS"]) - 3)), b"end", b""]
+    cut = [b"checkrunner-report", b"7 0", b"5.2", b"/usr"]
+
+    state = scope["State"].parse(cut + whole)
+
+    assert (state.exited, state.rc, state.cut, state.pwd) == (True, 3, False, b"f1")
+    assert scope["State"].parse(cut) is None
+
+
+def test_without_room_for_a_fifo_a_pipe_does() -> None:
+    scope: dict[str, Any] = {"__name__": "agent", "WRAPPER": b"", "DIGEST": ""}
+    exec(compile((REMOTE / "agent.py").read_bytes(), "agent", "exec"), scope)
+    agent = scope["Agent"]()
+    agent.directory = b"/proc"  # nobody can make a file there
+    pipe = scope["Pipe"](agent)
+    try:
+        Path(os.fsdecode(pipe.path)).write_bytes(b"through")
+        assert os.read(pipe.fd, 100) == b"through"
+        assert pipe.fresh()
+    finally:
+        pipe.close()
+        os.close(agent.pids.fd)
 
 
 def test_loop_words_do_not_leave(agent: AgentProcess) -> None:

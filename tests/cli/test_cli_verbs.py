@@ -297,3 +297,69 @@ def test_a_run_whose_report_finds_no_reader_is_no_success(cli: Cli, where: str, 
     assert done.stderr.strip() == needle
     if where.startswith("-o"):
         assert json.loads(done.stdout)["run"]["exit_code"] == 2
+
+
+def test_without_a_verb_there_is_help_and_no_error(cli: Cli) -> None:
+    done = cli()
+
+    assert done.returncode == 0
+    assert "Usage: checkrunner" in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("args", "message", "hint"),
+    [
+        (("run", "play.yml", "--list-hosts"), "there is no option --list-hosts", "checkrunner hosts"),
+        (("run", "play.yml", "--syntax-check"), "there is no option --syntax-check", "checkrunner lint"),
+        (("run", "play.yml", "--list-tags"), "there is no option --list-tags", "checkrunner checks"),
+        (("run", "play.yml", "-K"), "there is no option -K", "--user"),
+        (("run", "play.yml", "--known-host", "x"), "there is no option --known-host", "Did you mean --known-hosts?"),
+        (("run",), "missing argument 'PLAYBOOK'", ""),
+        (("run", "play.yml", "-o", "-"), "it names a file, not stdout; for JSON on stdout: --format json", ""),
+        (("run", "play.yml", "-o", "-", "--format", "json"), "stdout has the JSON report already", ""),
+    ],
+)
+def test_a_wrong_command_line_is_said_as_every_error_is(
+    cli: Cli, args: tuple[str, ...], message: str, hint: str
+) -> None:
+    done = cli(*args)
+
+    assert done.returncode == 64
+    said = done.stderr[done.stderr.index("error: ") :].splitlines()
+    assert said[0].startswith("error: ")
+    assert said[0].endswith(message)
+    assert [line.startswith("  hint: ") for line in said[1:]] == [True] * bool(hint)
+    assert hint in said[-1]
+    assert not (cli.folder / "-").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "needle"),
+    [
+        ("ssh_config", "nope", "(from {}): there is no file nope"),
+        ("ssh_config", "broken.cfg", "(from {}): broken.cfg line 2: "),
+        ("known_hosts", "nope", "(from {}): there is no file nope"),
+        ("private_key", "nope", "(from {}): there is no file nope"),
+        ("ssh_common_args", "-o StrictHostKeyChecking=maybe", "(from {}): host key checking is 'maybe', not one of "),
+    ],
+)
+def test_wrong_ssh_settings_end_a_run_before_it_connects(cli: Cli, option: str, value: str, needle: str) -> None:
+    (cli.folder / "broken.cfg").write_text("Host *\n  Port many\n")
+    flag, variable = f"--{option.replace('_', '-')}={value}", f"CHECKRUNNER_{option.upper()}"
+    run = cli("run", "play.yml", "-i", "inv.ini", flag)
+    lint = cli("lint", "play.yml", "-i", "inv.ini", **{variable: value})
+
+    assert (run.returncode, run.stdout) == (64, "")
+    assert needle.format("flag") in run.stderr
+    assert lint.returncode == 64
+    assert needle.format(variable) in lint.stderr
+
+
+def test_wrong_ssh_settings_of_a_host_name_the_host(cli: Cli) -> None:
+    (cli.folder / "inv.ini").write_text(INVENTORY + "[more]\ndb1 ansible_ssh_common_args='-o Port=many'\n")
+
+    for verb in ("run", "lint"):
+        done = cli(verb, "play.yml", "-i", "inv.ini")
+        assert done.returncode == 64
+        assert "db1: its SSH settings cannot be used: Invalid Port integer value: many" in done.stderr

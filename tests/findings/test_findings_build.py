@@ -276,6 +276,17 @@ def test_a_deadline_makes_reached_hosts_incomplete() -> None:
     assert report.incomplete[0].state is HostState.REACHED
 
 
+def test_commands_that_a_host_did_not_start_any_more_are_no_findings() -> None:
+    why = reason("was not run: the run's deadline passed", "execution", "done", "not_run")
+    left = finished("a", DISK, UNKNOWN, why, execution=Execution.NOT_RUN, rc=None, notes=("deadline",))
+
+    report = build(host("a", left, stopped("a", LOAD, "the run's deadline passed")), run=run_info(ended="deadline"))
+
+    assert report.findings == ()
+    assert [entry.reason for entry in report.incomplete] == ["the run's deadline passed (2 checks were not finished)"]
+    assert report.totals.not_run == 2
+
+
 def test_a_template_that_fails_on_a_reached_host_is_a_finding() -> None:
     verdict = Verdict(state=UNKNOWN, reasons=(reason("p.yml:3:1: 'x' is undefined", "template", "", ""),))
 
@@ -327,10 +338,64 @@ def test_slices_that_were_asked_for_always_are_shown_for_healthy_hosts() -> None
     assert report.run.exit_code == 0
 
 
+def test_tables_that_differ_in_numbers_are_one_finding() -> None:
+    rows = {"a": "    7  1.5 java", "b": "31245 10.0 java", "c": "  999 99.9 java"}
+    outcomes = [host(name, finished(name, DISK, slices=[shown(name, "disk", row)])) for name, row in rows.items()]
+
+    assert [finding.names for finding in build(*outcomes).findings] == [("a", "b", "c")]
+
+
+def test_binary_output_is_said_with_its_size() -> None:
+    report = build(host("a", finished("a", DISK, CRIT, reason(), stdout=output(binary=True, bytes=4096))))
+
+    assert report.findings[0].notes == ("stdout is binary, 4,096 bytes",)
+
+
+def test_pids_that_are_left_over_are_shown_for_one_host() -> None:
+    pids = tuple(range(100, 108))
+    one = build(host("a", finished("a", DISK, CRIT, reason(), leftover_pids=pids))).findings[0].result
+    many = build(*(host(name, finished(name, DISK, CRIT, reason(), leftover_pids=pids)) for name in "ab"))
+
+    assert (one["leftover_processes"], one["leftover_pids"]) == (8, pids[:5])
+    assert "leftover_pids" not in many.findings[0].result
+
+
 def test_notes_of_hosts_fold_into_warnings() -> None:
     outcomes = [host(f"w{at}", notes=[f"login shell of w{at} printed {at} bytes"]) for at in (1, 2, 3)]
 
-    assert build(*outcomes, warnings=["odd", "odd"]).warnings == ("odd", "w[1-3]: login shell of w1 printed 1 bytes")
+    assert build(*outcomes, warnings=["odd", "odd"]).warnings == (
+        "odd",
+        "w[1-3]: login shell of <host> printed 1 bytes (on w1; numbers or times differ)",
+    )
+
+
+def test_notes_that_differ_by_the_hosts_name_are_one_line_however_many_hosts() -> None:
+    names = [f"web{at:03d}" for at in range(1, 151)]
+    notes = ["{0}: the SSH option ForwardX11 is set and not honoured", "login_noise: welcome to {0}", "the same"]
+
+    report = build(*(host(name, notes=[note.format(name) for note in notes]) for name in names))
+
+    assert report.warnings == (
+        "web[001-150]: the SSH option ForwardX11 is set and not honoured",
+        "web[001-150]: login_noise: welcome to <host>",
+        "web[001-150]: the same",
+    )
+    assert report.omissions == ()
+
+
+def test_warnings_are_bounded() -> None:
+    report = build(host("a"), warnings=[f"odd {at}" for at in range(30)])
+
+    assert len(report.warnings) == 20
+    assert [(omission.what, omission.count) for omission in report.omissions] == [("warning", 10)]
+
+
+def test_a_run_that_looked_everywhere_is_complete_however_it_ended() -> None:
+    seen = build(host("a", finished("a", DISK)), run=run_info(ended="deadline"))
+    missed = build(host("a", finished("a", DISK, UNKNOWN, reason())))
+
+    assert (seen.run.complete, seen.run.exit_code) == (True, 0)
+    assert (missed.run.complete, missed.run.exit_code) == (False, 3)
 
 
 def test_reasons_and_warnings_are_masked_and_bounded() -> None:

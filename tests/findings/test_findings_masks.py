@@ -22,6 +22,7 @@ from checkrunner.model.inventory import Host
         ("facade deadbeef cafe", "facade deadbeef cafe"),
         ("1,234 of 10:20:30", "# of #"),
         ("rc=1, 10.0.0.1:22", "rc=#, #"),
+        ("  PID %CPU CMD\n   12  5.5 a  b\n31245 10.0 c", "PID %CPU CMD\n# # a b\n# # c"),
     ],
 )
 def test_what_varies_is_masked_and_names_are_not(text: str, masked: str) -> None:

@@ -43,6 +43,49 @@ def test_twice_is_once_and_lines_stay(text: str) -> None:
     assert "hunter2" not in redactor.redact(text)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "bash: line 1: /etc/passwd: Permission denied",
+        "cat: /run/secrets/db_password: No such file or directory",
+        "/var/run/token: cannot open `/var/run/token' (No such file or directory)",
+        "cp: /etc/passwd: Is a directory",
+        "api_key: command not found",
+        "password: Permission denied",
+        "Password: Authentication failure",
+        "su: Password: Authentication failure",
+        "common-password: line 12: unknown module",
+        "/etc/pam.d/common-password: line 12:",
+        "passwd: Authentication token manipulation error",
+        "passwd: password updated successfully",
+        "password: incorrect for user bob",
+        "password: expired on 2024-01-01",
+        "token: expired",
+        "secret: invalid format",
+        "grep: /etc/passwd: binary file matches",
+    ],
+)
+def test_what_a_program_says_of_a_file_stays(line: str) -> None:
+    assert PatternRedactor().redact(line) == line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "password=Permission-denied",
+        '"password": "not found"',
+        "password: permissive",
+        "password: incorrecthorse",
+        "password: expired4ever",
+        "password=expired",
+        "password: line12",
+        "password: wrong horse battery",
+    ],
+)
+def test_only_a_message_is_taken_for_one(line: str) -> None:
+    assert MARK in PatternRedactor().redact(line)
+
+
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_each_rule_masks_its_example(rule: Rule) -> None:
     masked = PatternRedactor().redact(rule.example)

@@ -87,6 +87,33 @@ def test_a_failed_check_without_slices_gets_the_ends_of_both_streams() -> None:
     assert ask(check(), result(stderr=output())) == (STDERR,)
 
 
+@pytest.mark.parametrize("fields", [{"binary": True}, {"invalid_utf8_bytes": 20}])
+def test_of_binary_output_only_a_little_is_shown(fields: dict[str, Any]) -> None:
+    (query,) = ask(check(), result(stdout=output(**fields)))
+
+    assert (query.mode, query.max_lines) == (SliceMode.HEAD, 1)
+    assert query.line_bytes <= 60
+
+
+def test_a_few_bytes_of_another_encoding_are_still_text() -> None:
+    assert ask(check(), result(stdout=output(invalid_utf8_bytes=2))) == (TAIL,)
+
+
+@pytest.mark.parametrize(
+    ("shown", "total", "why"),
+    [
+        (1, 1, "the one line of stdout"),
+        (2, 2, "all 2 lines of stdout"),
+        (1, 9, "last line of stdout"),
+        (2, 9, "last 2 lines of stdout"),
+    ],
+)
+def test_a_slice_says_how_much_of_the_output_it_is(shown: int, total: int, why: str) -> None:
+    made = RawSlice(query=TAIL, lines=raw(*[b"x"] * shown).lines, total_lines=total)
+
+    assert show("a", "disk", step_of(check()), made, NullRedactor()).why == why
+
+
 @pytest.mark.parametrize(
     ("outcome", "verdict"),
     [
@@ -136,7 +163,7 @@ def test_show_makes_a_slice_with_evidence() -> None:
 
     assert piece.evidence == "web01/disk/stdout:12-13"
     assert piece.text == "97%\npassword=[redacted]"
-    assert (piece.total_lines, piece.more_lines, piece.why) == (99, 4, "last 20 lines of stdout")
+    assert (piece.total_lines, piece.more_lines, piece.why) == (99, 4, "last 2 lines of stdout")
 
 
 def test_secrets_of_the_environment_are_masked_whatever_the_redactor() -> None:

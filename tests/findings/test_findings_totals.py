@@ -47,7 +47,6 @@ def totals(hosts: int = 1, reached: int = 1, not_run: int = 0, **verdicts: int) 
         (totals(ok=1), "deadline", 0),
         (totals(crit=1), "deadline", 2),
         (totals(crit=1), "interrupted", 130),
-        (totals(ok=1), "error", 70),
         (count([]), "normal", 0),
     ],
 )

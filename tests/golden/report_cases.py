@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -261,7 +262,8 @@ def interrupted() -> Report:
 
 
 def failed() -> Report:
-    return _report([], ended="error", error="KeyError: 'x' (this is a bug)", playbook="", inventory=())
+    report = _report([], ended="error", error="KeyError: 'x' (this is a bug)", playbook="", inventory=())
+    return replace(report, run=replace(report.run, complete=False, exit_code=70))
 
 
 CASES: dict[str, Callable[[], Report]] = {

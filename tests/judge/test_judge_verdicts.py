@@ -205,19 +205,20 @@ def test_the_worst_wins_and_all_reasons_stay() -> None:
     assert reasons(verdict) == [
         "stdout_lines was 1, expected 0",
         "rc was 1, expected 0 (the default)",
-        "warn_if: true",
         "expect: nope > 1: 'nope' is not defined",
+        "warn_if: true",
     ]
 
 
 @pytest.mark.parametrize(
     ("check", "state"),
     [
-        (make_check(that("nope"), warn_if=["true"]), WARN),
+        (make_check(that("nope"), warn_if=["true"]), UNKNOWN),
         (make_check(that("nope")), UNKNOWN),
         (make_check(that("nope"), severity=Severity.INFO), UNKNOWN),
         (make_check(that("nope"), that("false"), severity=Severity.INFO), UNKNOWN),
-        (make_check(crit_if=["nope"], warn_if=["true"]), WARN),
+        (make_check(crit_if=["nope"], warn_if=["true"]), UNKNOWN),
+        (make_check(warn_if=["nope"], crit_if=["true"]), CRIT),
         (make_check(crit_if=["1 / 0"]), UNKNOWN),
     ],
 )

@@ -60,6 +60,20 @@ def reached(**facts: object) -> Progress:
 LOST = asyncssh.ConnectionLost("Connection lost")
 CASES: list[tuple[BaseException, Progress, type[ConnectError], str]] = [
     (ConnectionRefusedError(errno.ECONNREFUSED, "x"), reached(), UnreachableError, "web1: connection refused"),
+    (
+        ConnectionRefusedError(errno.ECONNREFUSED, "x"),
+        reached(address="10.0.0.1", port=2222),
+        UnreachableError,
+        "web1: connection refused (10.0.0.1 port 2222)",
+    ),
+    (TimeoutError(), reached(address="a", port=22), ConnectTimeoutError, "within the connect timeout (a port 22)"),
+    (
+        asyncssh.ChannelOpenError(2, "Connection refused"),
+        reached(via="b", address="a", port=22),
+        UnreachableError,
+        "web1: jump host b cannot reach it (a port 22): Connection refused",
+    ),
+    (socket.gaierror(-2, "x"), reached(address="web9"), UnreachableError, "web1: the name 'web9' cannot be resolved"),
     (OSError(errno.EHOSTUNREACH, "x"), reached(), UnreachableError, "web1: no route to the host"),
     (OSError(errno.ENETUNREACH, "x"), reached(), UnreachableError, "web1: no route to the network"),
     (OSError(errno.EMFILE, "Too many open files"), reached(), UnreachableError, "web1: Too many open files"),
@@ -70,6 +84,38 @@ CASES: list[tuple[BaseException, Progress, type[ConnectError], str]] = [
     (OSError(errno.ETIMEDOUT, "x"), reached(), ConnectTimeoutError, "web1: no connection within"),
     (ConnectionResetError(errno.ECONNRESET, "x"), reached(dialled=True), ThrottledError, "web1: the server dropped"),
     (LOST, reached(dialled=True), ThrottledError, "web1: the server dropped"),
+    (ConnectionResetError(errno.ECONNRESET, "x"), reached(), ThrottledError, "web1: the server dropped"),
+    (
+        LOST,
+        reached(dialled=True, greeting=b"Exceeded MaxStartups\r\n"),
+        ThrottledError,
+        "before it said what it is (Exceeded MaxStartups)",
+    ),
+    (LOST, reached(dialled=True, greeting=b"HTTP/1.1 400 Bad\r\n"), UnreachableError, "it says 'HTTP/1.1 400 Bad'"),
+    (
+        asyncssh.ProtocolError("Too many banner lines"),
+        reached(dialled=True, greeting=b"line 1\nline 2\n"),
+        UnreachableError,
+        "web1: what answers there is no SSH server, or does not want to be one: it says 'line 1 line 2'",
+    ),
+    (
+        UnicodeDecodeError("ascii", b"\xff", 0, 1, "x"),
+        reached(dialled=True, greeting=b"SSH-2.0-\xff\n"),
+        UnreachableError,
+        "it says 'SSH-2.0-\ufffd'",
+    ),
+    (
+        TimeoutError(),
+        reached(dialled=True, greeting=b"220 mail\r\n"),
+        ConnectTimeoutError,
+        "web1: no answer of an SSH server within the connect timeout: it says '220 mail'",
+    ),
+    (
+        LOST,
+        reached(by_proxy=True, proxy_words="kex_exchange_identification: Connection closed by remote host"),
+        ThrottledError,
+        "web1: the proxy command's server dropped the connection: kex_exchange_identification",
+    ),
     (LOST, reached(dialled=True, banner=True), UnreachableError, "web1: the connection broke while it was set up"),
     (
         LOST,
@@ -88,11 +134,22 @@ CASES: list[tuple[BaseException, Progress, type[ConnectError], str]] = [
     ),
     (asyncssh.HostKeyNotVerifiable("no"), reached(), HostKeyError, "web1: the host's key was not accepted: no"),
     (asyncssh.KeyExchangeFailed("no match"), reached(), UnreachableError, "no agreement on how to speak: no match"),
-    (asyncssh.ChannelOpenError(1, "no more"), reached(dialled=True), UnreachableError, "refuses another session"),
+    (asyncssh.ChannelOpenError(1, "no more"), reached(dialled=True), UnreachableError, "refuses a session: no more"),
+    (
+        asyncssh.ChannelOpenError(2, "SSH connection closed"),
+        reached(dialled=True),
+        UnreachableError,
+        "web1: the connection ended before a session was open",
+    ),
     (socket.gaierror(-2, "Name or service not known"), reached(), UnreachableError, "cannot be resolved"),
     (asyncssh.ConfigParseError("config line 3: bad"), reached(), UnreachableError, "cannot be used: config line 3"),
     (RuntimeError("what"), reached(), UnreachableError, "web1: RuntimeError: what"),
 ]
+
+
+@pytest.mark.parametrize(("address", "hint"), [("web1", "set ansible_host to an address"), ("web9", "in ansible_host")])
+def test_the_hint_for_a_name_knows_whether_ansible_host_is_set(address: str, hint: str) -> None:
+    assert hint in connect_error(socket.gaierror(-2, "x"), reached(address=address)).hint
 
 
 @pytest.mark.parametrize(("error", "progress", "kind", "words"), CASES, ids=lambda value: str(value)[:40])

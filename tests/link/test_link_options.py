@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,11 +20,12 @@ from checkrunner.link.transports.ssh_options import (
     SshConfig,
     hop_settings,
     host_settings,
-    ignored_options,
     parse_hops,
 )
+from checkrunner.model.errors import InventoryError, SettingsError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SshOptions
+from checkrunner.model.sources import Secret, SourceRef
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "connections.md"
 
@@ -36,6 +38,11 @@ def settings(args: str = "", config: str = "", tmp: Path | None = None, **change
     fields: dict[str, object] = {"name": "web1", "address": "web1.test", "options": {"ssh_common_args": args}}
     host = Host(**(fields | changes))  # type: ignore[arg-type]  # fields by name
     return host_settings(host, SshOptions(config_files=files))
+
+
+def warned(host: Host | None = None, **changes: Any) -> list[str]:
+    options = SshOptions(**({"config_files": ()} | changes))
+    return list(make_transport("ssh", ssh=options).warnings(host or Host(name="web1", address="web1.test")))
 
 
 @pytest.mark.parametrize(
@@ -85,11 +92,12 @@ def test_arguments(args: str, field: str, value: object) -> None:
         ("-A", "-A"),
         ("-tt -q", "-t -t -q"),
         ("-o ForwardAgent=yes", "ForwardAgent"),
-        ("-o ControlMaster=auto -o ControlPersist=60s", "controlmaster controlpersist"),
-        ("-o HashKnownHosts=yes", "hashknownhosts"),
-        ("-o SendEnv=LANG -o LogLevel=ERROR", "SendEnv loglevel"),
+        ("-o ControlMaster=auto -o ControlPersist=60s", "ControlMaster ControlPersist"),
+        ("-o HashKnownHosts=yes", "HashKnownHosts"),
+        ("-o SendEnv=LANG -o LogLevel=ERROR", "SendEnv LogLevel"),
         ("-L 1:b:2", "-L"),
-        ("-o Nonsense=1", "nonsense"),
+        ("-o forwardx11=yes", "ForwardX11"),
+        ("-o Nonsense=1", "Nonsense"),
         ("stray", "'stray'"),
     ],
 )
@@ -97,9 +105,7 @@ def test_what_is_not_honoured_is_named(args: str, named: str) -> None:
     host = Host(name="web1", address="web1.test", options={"ssh_extra_args": args})
     sentences = make_transport("ssh", ssh=SshOptions(config_files=())).warnings(host)
     words = list(dict.fromkeys(named.split()))
-    assert [word.lower() in sentence.lower() for word, sentence in zip(words, sentences, strict=True)] == [True] * len(
-        words
-    )
+    assert [word in sentence for word, sentence in zip(words, sentences, strict=True)] == [True] * len(words)
     assert all(sentence.startswith("web1: ") for sentence in sentences)
 
 
@@ -113,14 +119,82 @@ def test_ignored_options_of_a_file_are_named_where_the_section_holds(tmp_path: P
         "Host *\n  HashKnownHosts yes\n  SendEnv LANG LC_*\n  GSSAPIAuthentication yes\n"
         "Host web1.test\n  ControlMaster auto\n  ForwardAgent yes\nHost web2\n  LocalForward 1 b:2\n"
     )
-    assert settings(config=config, tmp=tmp_path).ignored == ("controlmaster", "ForwardAgent")
+    assert settings(config=config, tmp=tmp_path).ignored == ("ControlMaster", "ForwardAgent")
 
 
-@pytest.mark.parametrize("args", ["-p", "-o Port", "-o Port=x", "'", "-o StrictHostKeyChecking=maybe", "-J a:b:c:d@:x"])
-def test_what_cannot_be_read_is_said(args: str) -> None:
-    host = Host(name="web1", address="web1.test", options={"ssh_common_args": args})
-    (sentence,) = make_transport("ssh", ssh=SshOptions(config_files=())).warnings(host)
-    assert sentence.startswith("web1: the SSH settings cannot be read: ")
+@pytest.mark.parametrize(("args", "meant"), [("-o Prot=22", "Port"), ("-o forwardagnet=yes", "ForwardAgent")])
+def test_a_misspelt_option_names_the_nearest(args: str, meant: str) -> None:
+    (sentence,) = warned(host=Host(name="web1", address="web1.test", options={"ssh_common_args": args}))
+
+    assert sentence.endswith(f"did you mean {meant}?")
+
+
+WRONG = [
+    ("-p", "ssh argument -p needs a value"),
+    ("-o Port", "ssh argument -o Port needs a value"),
+    ("-o Port=x", "Invalid Port integer value: x"),
+    ("'", "No closing quotation"),
+    ("-o StrictHostKeyChecking=maybe", "host key checking is 'maybe', not one of yes, accept-new, no"),
+    ("-J a:b:c:d@:x", "ProxyJump 'a:b:c:d@:x' is not of the form"),
+    ("-F /missing/config", "/missing/config: No such file or directory"),
+]
+
+
+@pytest.mark.parametrize(("args", "why"), WRONG)
+def test_what_cannot_be_used_of_a_host_is_an_error_of_the_inventory(args: str, why: str) -> None:
+    host = Host(
+        name="web1", address="web1.test", options={"ssh_common_args": args}, source=SourceRef(path="inv.ini", line=3)
+    )
+
+    with pytest.raises(InventoryError) as caught:
+        warned(host=host)
+
+    assert str(caught.value).startswith(f"inv.ini:3: web1: its SSH settings cannot be used: {why}")
+
+
+@pytest.mark.parametrize(("args", "why"), WRONG)
+def test_what_cannot_be_used_of_the_run_is_an_error_of_the_setting(args: str, why: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        warned(common_args=args, origins={"ssh_common_args": "flag"})
+
+    assert str(caught.value).startswith(f"setting ssh_common_args = {args!r} (from flag): {why}")
+
+
+def test_a_broken_config_file_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "config").write_text("Host *\n  Port many\n")
+
+    with pytest.raises(SettingsError, match=r"\(from CHECKRUNNER_SSH_CONFIG\): .*/config line 2: "):
+        warned(config_files=(str(tmp_path / "config"),), origins={"ssh_config": "CHECKRUNNER_SSH_CONFIG"})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"config_files": ("/missing/file",)},
+        {"known_hosts": ("/missing/file",)},
+        {"private_key_file": "/missing/file"},
+    ],
+)
+def test_files_that_are_named_for_the_run_must_be_there(changes: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError, match=r"= '/missing/file' \(from settings\): there is no file /missing/file"):
+        warned(**changes)
+
+
+def test_files_that_need_not_be_there(tmp_path: Path) -> None:
+    (tmp_path / "key.pub").write_text("of a key that the agent has")
+
+    assert warned(private_key_file=str(tmp_path / "key"), config_files=()) == []
+    assert warned(known_hosts=("/missing/file",), host_key_checking="accept-new") == []
+    assert warned(private_key_file="/keys/%h") == []
+
+
+@pytest.mark.parametrize(("policy", "count"), [("yes", 0), ("accept-new", 0), ("no", 1)])
+def test_a_password_for_whoever_answers_is_warned_of(policy: str, count: int) -> None:
+    given = Host(name="web1", address="web1.test", password=Secret("x"))
+
+    assert len(warned(host_key_checking=policy, host=given)) == count
+    assert len(warned(host_key_checking=policy, password=Secret("x"))) == count
+    assert warned(host_key_checking=policy) == []
 
 
 def test_who_wins(tmp_path: Path) -> None:
@@ -182,7 +256,7 @@ def test_jump_hosts_as_written(text: str, hops: tuple[Hop, ...]) -> None:
 
 def test_ignored_options_are_named_once() -> None:
     host = Host(name="web1", address="w", options={"ssh_common_args": "-A -A", "ssh_extra_args": "-A"})
-    assert ignored_options(host, SshOptions(config_files=())) == ["-A"]
+    assert warned(host) == ["web1: the SSH option -A is set and not honoured"]
 
 
 def test_every_honoured_option_has_a_reader() -> None:

@@ -132,3 +132,14 @@ def test_the_sizes_are_printed() -> None:
         [sys.executable, "-m", "checkrunner.link.payload"], capture_output=True, text=True, check=True
     )
     assert "exec request (agent inside)" in done.stdout
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash", "dash", "busybox sh", "tcsh", "fish", "zsh"])
+def test_a_shell_that_gets_the_agent_on_its_input_ends_at_once(tmp_path: Path, shell: str) -> None:
+    program = shutil.which(shell.split()[0])
+    if program is None:
+        pytest.skip(f"{shell} is not here")
+    text = load_payload().stdin_head + b"touch here\n"
+    argv = [program, *shell.split()[1:]]
+    subprocess.run(argv, input=text, cwd=tmp_path, capture_output=True, timeout=20, check=False)
+    assert list(tmp_path.iterdir()) == []

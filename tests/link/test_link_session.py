@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from async_helpers import run_async
 from peer import peer_payload
+from sshd import wait_until
 
 from checkrunner.link.payload import Payload, pack_payload
 from checkrunner.link.session import FramedSession, open_session
@@ -68,8 +69,9 @@ def with_session(
     *,
     hello_timeout_s: float = 10.0,
     payload: Payload | None = None,
+    env: Mapping[str, str] | None = None,
 ) -> Wrapped:
-    transport = Wrapped(before)
+    transport = Wrapped(before, LocalOptions(env=tuple((os.environ | (env or {})).items())))
 
     async def main() -> None:
         async with session_over(transport, hello_timeout_s=hello_timeout_s, payload=payload) as session:
@@ -163,12 +165,36 @@ def test_a_start_up_file_that_reads_every_time_is_fed(reads: str) -> None:
     assert len(transport.commands) == 2
 
 
-def test_a_start_up_file_that_never_ends_is_told() -> None:
+def test_a_start_up_file_that_never_ends_is_told_and_ended(tmp_path: Path) -> None:
+    child = tmp_path / "child"
+
     async def use(session: FramedSession) -> None:
-        with pytest.raises(HandshakeError, match="hello within"):
+        with pytest.raises(HandshakeError, match=r"hello within 0\.5 s \(start_timeout\).*--forks"):
             await session.run(make_step("echo x"))
 
-    with_session(use, "sleep 60", hello_timeout_s=0.5)
+    transport = with_session(use, "sleep 60 & echo $! >$CHILD; wait", hello_timeout_s=0.5, env={"CHILD": str(child)})
+    assert len(transport.commands) == 1
+    pid = int(child.read_text())
+    wait_until(lambda: not Path(f"/proc/{pid}").exists(), what="the end of what hung there")
+
+
+def test_only_a_start_without_hello_is_killed() -> None:
+    killed: list[bool] = []
+
+    async def use(session: FramedSession) -> None:
+        await session.run(make_step("echo x"))
+        link = session._link
+        assert link is not None
+        close = link.channel.aclose
+
+        async def noted(*, kill: bool = False) -> None:
+            killed.append(kill)
+            await close(kill=kill)
+
+        link.channel.aclose = noted  # type: ignore[method-assign]
+
+    with_session(use)
+    assert set(killed) == {False}
 
 
 def test_a_start_up_file_that_exits_is_told_with_its_words() -> None:
@@ -232,7 +258,7 @@ def test_a_flood_of_complaints_ends_the_session(tmp_path: Path) -> None:
 
 def test_a_hello_that_does_not_come() -> None:
     async def use(session: FramedSession) -> None:
-        with pytest.raises(HandshakeError, match=r"did not say hello within 0\.3 s; it printed: hm"):
+        with pytest.raises(HandshakeError, match=r"did not say hello within 0\.3 s \(start_timeout\); it printed: hm"):
             await session.run(make_step("echo x"))
 
     with_session(use, "echo hm; exec sleep 30", hello_timeout_s=0.3)

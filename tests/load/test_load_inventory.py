@@ -117,7 +117,7 @@ def test_files_of_variables(tmp_path: Path) -> None:
     write(tmp_path / "group_vars" / "web" / "1.yml", "v: web file\n")
     write(tmp_path / "group_vars" / "web" / "sub" / "2.json", '{"y": 2}')
     write(tmp_path / "group_vars" / "web" / ".hidden.yml", "y: 3\n")
-    write(tmp_path / "group_vars" / "nosuch.yml", "[not: read")
+    write(tmp_path / "group_vars" / "wbe.yml", "[not: read")
     write(tmp_path / "host_vars" / "a", "w: host file\n")
     write(tmp_path / "host_vars" / "b.yml", "")
     hosts = load_inventory([source]).hosts
@@ -190,3 +190,61 @@ def test_ten_thousand_hosts_load_in_time_that_grows_linearly(tmp_path: Path) -> 
 
     assert len(inventory.hosts) == 10_000
     assert inventory.hosts["web10000"].groups == ("top", "web")
+
+
+def test_a_folder_of_variables_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    source = write(tmp_path / "hosts", "a\n")
+    (tmp_path / "group_vars").symlink_to("group_vars")
+
+    with pytest.raises(InventoryError, match=r"group_vars: cannot be read: Too many levels of symbolic links"):
+        load_inventory([source])
+
+
+def test_links_that_lead_back_up_are_read_once(tmp_path: Path) -> None:
+    source = write(tmp_path / "hosts", "[web]\na\n")
+    write(tmp_path / "group_vars" / "web" / "1.yml", "v: 1\n")
+    (tmp_path / "group_vars" / "web" / "up").symlink_to(tmp_path / "group_vars")
+    (tmp_path / "group_vars" / "web" / "here").symlink_to(".")
+
+    assert dict(load_inventory([source]).hosts["a"].vars) == {"v": 1}
+
+
+def test_files_of_variables_that_nobody_reads_are_warned_of(tmp_path: Path) -> None:
+    source = write(tmp_path / "hosts", "[web]\na1\n")
+    group = write(tmp_path / "group_vars" / "wbe.yml", "v: 1\n")
+    host = write(tmp_path / "host_vars" / "zzz", "v: 1\n")
+
+    assert load_inventory_with_origins([source])[1].warnings == (
+        f"{group}: is not read: the inventory has no group 'wbe'. Did you mean 'web'?",
+        f"{host}: is not read: the inventory has no host 'zzz'",
+    )
+
+
+def test_settings_that_nothing_acts_on_are_warned_of_once(tmp_path: Path) -> None:
+    text = "[web]\na ansible_usr=x ansible_python_interpreter=/p\nb ansible_usr=y ansible_host=h ansible_colour=1\n"
+    source = write(tmp_path / "hosts", text)
+
+    assert load_inventory_with_origins([source])[1].warnings == (
+        (
+            f"{source}:2:3: ansible_usr is no setting that is known: it is a variable like any other. "
+            "Did you mean ansible_user? (and 1 more)"
+        ),
+        f"{source}:2:17: ansible_python_interpreter is not acted on: the host's python3 is found by itself",
+        f"{source}:3:32: ansible_colour is no setting that is known: it is a variable like any other",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("usr", "user"), ("conection", "connection"), ("hst", "host"), ("ssh_comon_args", "ssh_common_args")],
+)
+def test_settings_with_typing_errors(name: str, meant: str, tmp_path: Path) -> None:
+    source = write(tmp_path / "hosts", f"a ansible_{name}=x\n")
+
+    assert f"Did you mean ansible_{meant}?" in load_inventory_with_origins([source])[1].warnings[0]
+
+
+def test_a_user_in_a_list_of_hosts_has_its_own_place() -> None:
+    with pytest.raises(InventoryError, match=r"`-u root`, or as `ansible_user`") as caught:
+        load_inventory(["root@h:22,"])
+    assert "Write -i h:22," in caught.value.hint

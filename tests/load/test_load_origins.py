@@ -6,7 +6,7 @@ import pytest
 
 from checkrunner.load.inventory import load_inventory_with_origins, localhost
 from checkrunner.load.origins import InventoryOrigins, explain
-from checkrunner.model.errors import UnknownNameError
+from checkrunner.model.errors import UnknownNameError, UsageError
 from checkrunner.model.sources import Secret
 
 
@@ -53,3 +53,14 @@ def test_the_local_inventory_has_no_origins() -> None:
     found = explain(localhost(), InventoryOrigins(), "localhost")
 
     assert (found.groups, found.variables) == (("ungrouped",), ())
+
+
+def test_a_group_is_told_from_an_unknown_name(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text("[web]\na\nb\n[none]\n", encoding="utf-8")
+    inventory, origins = load_inventory_with_origins([str(path)])
+
+    with pytest.raises(UsageError, match=r"'web' is a group, not a host\. Its hosts: a, b"):
+        explain(inventory, origins, "web")
+    with pytest.raises(UsageError, match="It has no hosts"):
+        explain(inventory, origins, "none")

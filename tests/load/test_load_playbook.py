@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkrunner.load.playbook import find_playbook, load_playbook
-from checkrunner.model.errors import UnknownNameError
+from checkrunner.model.errors import PlaybookError, UsageError
 from checkrunner.model.playbook import Become, Check, Expectation, SliceRule, SliceWhen
 from checkrunner.model.results import Severity, SliceMode, Stream
 from checkrunner.model.sources import SourceRef, Template
@@ -276,13 +277,37 @@ def test_a_file_wins_over_a_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_an_unknown_pack_names_the_nearest(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    with pytest.raises(UnknownNameError, match="Did you mean 'linux-health'"):
+    with pytest.raises(UsageError, match="Did you mean 'linux-health'"):
         find_playbook(name)
 
 
 def test_an_unknown_file_names_the_nearest_beside_it(tmp_path: Path) -> None:
-    (tmp_path / "webserver.yml").write_text("", encoding="utf-8")
+    (tmp_path / "webserver.yml").write_text("- name: x\n  hosts: all\n", encoding="utf-8")
+    (tmp_path / "webservers.yaml").write_text("web:\n  hosts: {a: }\n", encoding="utf-8")
+    (tmp_path / "webservers.json").write_text('{"run": {}, "hosts": []}', encoding="utf-8")
 
-    with pytest.raises(UnknownNameError) as caught:
+    with pytest.raises(PlaybookError, match="there is no file") as caught:
         find_playbook(str(tmp_path / "webservers.yml"))
-    assert str(tmp_path / "webserver.yml") in caught.value.hint
+    assert caught.value.hint == f"Did you mean '{tmp_path / 'webserver.yml'}'?"
+
+
+def test_a_directory_is_no_playbook_but_may_hold_some(tmp_path: Path) -> None:
+    (tmp_path / "a.yml").write_text("- hosts: all\n", encoding="utf-8")
+
+    with pytest.raises(PlaybookError, match="is a directory") as caught:
+        find_playbook(str(tmp_path))
+    assert caught.value.hint == f"Give one of its files: {tmp_path / 'a.yml'}"
+
+
+def test_a_playbook_can_come_by_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    assert find_playbook(str(tmp_path / "pipe")) == str(tmp_path / "pipe")
+    assert find_playbook("-") == "/dev/stdin"
+
+
+def test_a_playbook_keeps_its_lines_and_the_place_of_the_pattern() -> None:
+    book = load_playbook("p.yml", "- name: x\n  hosts: web\n  checks: [{run: id}]\n")
+
+    assert book.lines[1] == "  hosts: web"
+    assert book.plays[0].hosts_source == at(2, 10)

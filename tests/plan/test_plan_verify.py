@@ -171,6 +171,32 @@ def test_regular_expressions(check: Any, count: int) -> None:
     assert all("not a valid regular expression" in message for message in found)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "refused"),
+    [
+        ("ERROR\n", True),
+        ("a|b\n", True),
+        ("a\nb", True),
+        (r"a\nb", True),
+        (r"(a|b)\n+", True),
+        (r"(?x) a \n b", True),
+        (r"a(\n)?", False),
+        (r"a\n?b", False),
+        (r"a|\n", False),
+        (r"[\n\s]a", False),
+        ("[^\n]+", False),
+        (r"\\n", False),
+        (r"\(\n*\)", False),
+        ("(?x)\n  a  # letter\n  b\n", False),
+    ],
+)
+def test_a_pattern_that_wants_a_newline_is_never_found(pattern: str, refused: bool) -> None:
+    found = messages(make_check(expect=(expected("stdout", "not_matches", pattern),)))
+    assert [("never found" in message) for message in found] == [True] * refused
+    if not refused:
+        assert not found
+
+
 def test_equal_errors_of_many_hosts_are_one() -> None:
     hosts = [make_host(f"h{n}") for n in range(50)]
     assert messages(make_check(run="{{ nope }}"), hosts=hosts) == ["'nope' is not defined"]

@@ -118,7 +118,25 @@ def test_lines_for_a_few_hosts() -> None:
         "0/2 hosts, 0/2 checks, 0 findings, running: a disk 12 s",
         "a: 1 warn",
         "b<U+001B>[31m: unreachable: refused",
-        "finished 1 of 2 checks in 12 s",
+        "finished in 12 s: 1 of 2 checks looked at",
+    ]
+
+
+def test_what_was_not_looked_at_is_not_said_to_be_finished() -> None:
+    out, clock = io.StringIO(), Clock()
+    progress = line_progress(out, clock=clock)
+    progress.run_started(1, 4)
+    unknown = Verdict(state=VerdictState.UNKNOWN)
+    progress.check_finished(CheckOutcome(host="a", planned=planned("x"), verdict=unknown))
+    progress.check_finished(done("a", planned("y"), VerdictState.UNKNOWN))
+    progress.check_finished(done("a", planned("z"), VerdictState.SKIPPED))
+    progress.check_finished(done("a", planned("w"), VerdictState.CRIT))
+    progress.host_finished(ended("a", state=HostState.LOST, message="a: the link ended"))
+    progress.run_finished()
+
+    assert out.getvalue().splitlines()[1:] == [
+        "a: lost: the link ended",
+        "finished in 0.0 s: 1 of 4 checks looked at, 1 skipped, 1 not run, 1 without an answer",
     ]
 
 

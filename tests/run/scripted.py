@@ -111,7 +111,7 @@ class FakeSession:
                     raise SessionLostError("the link ended")
                 if work.done():
                     return work.result(), []
-                return Result(seq=1, session=step.command.session, execution=Execution.KILLED), []
+                return Result(seq=1, session=step.command.session, execution=Execution.KILLED, notes=("cancelled",)), []
             finally:
                 for task in (work, *ends):
                     task.cancel()

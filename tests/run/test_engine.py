@@ -273,6 +273,9 @@ def test_an_interrupt_ends_running_commands_and_names_what_was_not_run() -> None
     assert session.cancelled.is_set()
     assert session.closed
     assert states(first) == {"c0": VerdictState.OK, "c1": VerdictState.UNKNOWN, "c2": VerdictState.UNKNOWN}
+    ended = first.checks[1].result
+    assert ended is not None
+    assert ended.notes == ("interrupted",)
     assert "the run was interrupted" in first.checks[2].verdict.reasons[0].message
     assert second.state is HostState.NOT_TRIED
     assert {check.result for check in second.checks} == {None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -166,6 +167,35 @@ def test_an_agent_that_is_gone_is_named(sshd: SshdFixture, tmp_path: Path) -> No
     error = refusal(sshd.options(agent_socket=str(tmp_path / "gone")), sshd.host(private_key_file=None))
     assert f"the agent at {tmp_path}/gone does not answer" in error.message
     log_in(sshd.options(agent_socket=str(tmp_path / "gone")), sshd.host())
+
+
+def test_an_agent_that_says_nothing_is_not_waited_for(
+    sshd: SshdFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("checkrunner.link.transports.ssh_keys._AGENT_S", 0.3)
+    path = tmp_path / "mute"
+    with socket.socket(socket.AF_UNIX) as mute:
+        mute.bind(str(path))
+        mute.listen(5)
+        log_in(sshd.options(agent_socket=str(path)), sshd.host(1), sshd.host(2))
+        error = refusal(sshd.options(agent_socket=str(path)), sshd.host(private_key_file=str(tmp_path / "none")))
+    assert f"the agent at {path} does not answer (nothing for 0.3 s)" in error.message
+
+
+@pytest.mark.parametrize("kind", ["pipe", "large", "public"])
+def test_what_is_named_as_a_key_and_is_none(sshd: SshdFixture, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "key"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "large":
+        path.write_bytes(b"x" * (2 << 20))
+    else:
+        path.write_bytes(Path(f"{sshd.private_key}.pub").read_bytes())
+    error = refusal(sshd.options(), sshd.host(private_key_file=str(path)))
+    said = "is a public key, and no agent has its private one" if kind == "public" else "it is no file, or too large"
+    assert f"{path} " in error.message
+    assert said in error.message
+    assert "private key file that can be read" in error.hint
 
 
 def test_an_encrypted_key_is_an_error_and_never_a_question(make_sshd: MakeSshd, tmp_path: Path) -> None:

@@ -64,8 +64,8 @@ def known(tmp_path: Path, text: str) -> tuple[str]:
 
 def test_an_unknown_host(sshd: SshdFixture, tmp_path: Path) -> None:
     error = refusal(sshd.options(known_hosts=known(tmp_path, "")), sshd.host())
-    assert "h1: the host's key ssh-ed25519" in error.message
     assert fingerprint(sshd.folder / "host_key.pub") in error.message
+    assert "h1: unknown host key: ssh-ed25519 SHA256:" in error.message
     assert "is not known" in error.message
     assert f"ssh-keyscan -p {sshd.port} {sshd.address()}" in error.hint
 
@@ -80,6 +80,7 @@ def test_a_changed_key_names_file_and_line_and_others_go_on(make_sshd: MakeSshd)
     error, none = log_in(sshd.options(), sshd.host(), other.host(2))
     assert none is None
     assert error is not None
+    assert "h1: changed host key: " in error.message
     assert f"is another one than in {sshd.known_hosts}:2" in error.message
     assert old in error.message
     assert fingerprint(sshd.folder / "host_key.pub") in error.message

@@ -119,14 +119,14 @@ def test_jumps_in_a_circle(net: Net) -> None:
 def test_a_jump_that_is_down_is_named(net: Net) -> None:
     error = refusal(net.options(), net.host(1, f"-J {net.first.address()}:1,{spec(net.second)}"))
     assert isinstance(error, UnreachableError)
-    assert error.message == f"h1: jump host {net.first.address()}:1: connection refused"
+    assert error.message == f"h1: jump host {net.first.address()}:1: connection refused ({net.first.address()} port 1)"
 
 
 def test_a_target_that_the_jump_cannot_reach(net: Net) -> None:
     host = net.target.host(port=1, options={"ssh_common_args": f"-J {spec(net.first)}"})
     error = refusal(net.options(), host)
     assert isinstance(error, UnreachableError)
-    assert f"h1: jump host {spec(net.first)} cannot reach it: " in error.message
+    assert f"h1: jump host {spec(net.first)} cannot reach it (" in error.message
 
 
 def test_a_jump_that_refuses_the_login_is_named(net: Net) -> None:
@@ -140,14 +140,14 @@ def test_a_jump_whose_key_is_unknown_is_named(net: Net) -> None:
     net.known.write_text(net.target.known_hosts.read_text())
     error = refusal(net.options(), net.host(1, f"-J {spec(net.first)}"))
     assert isinstance(error, HostKeyError)
-    assert f"jump host {spec(net.first)}: the host's key" in error.message
+    assert f"jump host {spec(net.first)}: unknown host key: " in error.message
 
 
 def test_a_target_whose_key_is_unknown_behind_a_jump(net: Net) -> None:
     net.known.write_text(net.first.known_hosts.read_text())
     error = refusal(net.options(), net.host(1, f"-J {spec(net.first)}"))
     assert isinstance(error, HostKeyError)
-    assert error.message.startswith("h1: the host's key")
+    assert error.message.startswith("h1: unknown host key: ")
 
 
 @pytest.fixture
@@ -186,3 +186,28 @@ def test_a_proxy_command_that_fails_is_told_with_its_words(net: Net) -> None:
     error = refusal(net.options(), net.host(1, "-o 'ProxyCommand=sh -c \"echo no way out >&2; exit 3\"'"))
     assert isinstance(error, UnreachableError)
     assert error.message == "h1: the proxy command ended without a connection: no way out"
+
+
+def test_a_proxy_command_that_says_much_is_not_held_up(net: Net, forward: Path, tmp_path: Path) -> None:
+    script = tmp_path / "loud.sh"
+    script.write_text(f"head -c 300000 /dev/zero | tr '\\0' x >&2\nexec python3 {forward} $1 $2\n")
+    log_in(net.options(), net.host(1, f"-o 'ProxyCommand=sh {script} %h %p'"))
+
+
+def test_a_proxy_command_that_does_not_want_to_end_is_ended(net: Net, tmp_path: Path) -> None:
+    script = tmp_path / "stubborn.sh"
+    script.write_text("trap '' TERM HUP\nsleep 300\nsleep 300\n")
+    error = refusal(net.options(), net.host(1, f"-o ConnectTimeout=1 -o 'ProxyCommand=sh {script}'"))
+    assert "no answer within the connect timeout" in error.message
+    wait_until(lambda: not _running(str(script)), deadline_s=3, what="the end of the proxy command")
+
+
+def test_a_proxy_commands_server_that_is_too_busy_is_asked_again(net: Net, forward: Path, tmp_path: Path) -> None:
+    script = tmp_path / "busy.sh"
+    script.write_text(
+        f"if mkdir {tmp_path}/once 2>/dev/null; then\n"
+        "  echo 'kex_exchange_identification: Connection closed by remote host' >&2\n  exit 255\nfi\n"
+        f"exec python3 {forward} $1 $2\n"
+    )
+    log_in(net.options(), net.host(1, f"-o 'ProxyCommand=sh {script} %h %p'"))
+    assert (tmp_path / "once").exists()

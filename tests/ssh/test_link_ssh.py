@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
+import os
 import shutil
 import socket
 import subprocess
@@ -219,6 +221,43 @@ def test_a_start_up_file_that_exits_is_told(make_sshd: MakeSshd) -> None:
     sshd.assert_clean()
 
 
+@pytest.mark.parametrize("shell", ["sh", "bash", "dash", "tcsh", "fish", "zsh", "busybox sh", "python3", "cat"])
+@pytest.mark.parametrize("by", ["forced command", "start-up file"])
+def test_a_shell_in_the_agents_place_runs_nothing(make_sshd: MakeSshd, tmp_path: Path, shell: str, by: str) -> None:
+    if shutil.which(shell.split()[0]) is None:
+        pytest.skip(f"{shell} is not here")
+    sshd = make_sshd(options={"ForceCommand": shell} if by == "forced command" else None)
+    if by == "start-up file":
+        # Once it was there, a shell that runs commands reads the file no more.
+        (sshd.remote_home / ".bashrc").write_text(f'[ -n "$DEEP" ] || {{ export DEEP=1; exec {shell}; }}\n')
+    marker = tmp_path / "ran"
+
+    async def main() -> None:
+        async with session_on(sshd, hello_timeout_s=3) as session:
+            with pytest.raises(HandshakeError, match="h1: "):
+                await session.run(make_step(f"touch {marker}; true\ntouch {marker}"))
+
+    before = set(sshd.remote_home.iterdir())
+    run_async(main())
+    sshd.assert_clean()
+    assert not marker.exists()
+    assert set(sshd.remote_home.iterdir()) - before <= {sshd.remote_home / ".config", sshd.remote_home / ".local"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="sshd passes no signals on where root logs in")
+def test_a_start_up_file_that_hangs_is_ended_with_its_children(make_sshd: MakeSshd) -> None:
+    sshd = make_sshd()
+    (sshd.remote_home / ".bashrc").write_text("echo wait for it; sleep 1000; sleep 1000\n")
+
+    async def main() -> None:
+        async with session_on(sshd, hello_timeout_s=0.5) as session:
+            with pytest.raises(HandshakeError, match="it printed: wait for it"):
+                await session.run(make_step("true"))
+
+    run_async(main())
+    sshd.assert_clean(deadline_s=5)
+
+
 # ---- the link ends
 
 
@@ -386,8 +425,12 @@ class Rude:
             if self._words is None:
                 self._open.append(connection)
             else:
-                with connection:
+                with connection, contextlib.suppress(OSError):
                     connection.sendall(self._words)
+                    # The client's words are taken, so that ours arrive before the end of the connection.
+                    connection.shutdown(socket.SHUT_WR)
+                    while connection.recv(65_536):
+                        pass
 
     def __exit__(self, *_: object) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
@@ -401,7 +444,7 @@ class Rude:
 def test_a_server_that_drops_connections_is_tried_again_with_pauses(
     words: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("checkrunner.link.transports.ssh_dialer._THROTTLE_PAUSES_S", ((0.0, 0.01),) * 3)
+    monkeypatch.setattr("checkrunner.link.transports.ssh_gate._PAUSES_S", ((0.0, 0.01),) * 3)
 
     async def main(port: int) -> None:
         async with transport_to(SshOptions(config_files=())) as transport:
@@ -423,6 +466,18 @@ def test_a_busy_server_lets_everybody_in_at_last(make_sshd: MakeSshd) -> None:
             hosts = [sshd.host(number) for number in range(1, 13)]
             channels = await asyncio.gather(*(transport.open(host, ECHO, timeout_s=20) for host in hosts))
             assert len(channels) == 12
+
+    run_async(main())
+
+
+def test_a_busy_server_lets_in_all_names_of_one_address(make_sshd: MakeSshd) -> None:
+    sshd = make_sshd(options={"MaxStartups": "2:100:2"})
+
+    async def main() -> None:
+        async with transport_to(sshd.options()) as transport:
+            hosts = [sshd.host(1, name=f"alias{number}") for number in range(50)]
+            channels = await asyncio.gather(*(transport.open(host, ECHO, timeout_s=20) for host in hosts))
+            assert len(channels) == 50
 
     run_async(main())
 
@@ -453,26 +508,37 @@ def test_the_connect_timeout_of_the_host_wins() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [b"SSH-1.5-old\r\n", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-x\r\n" + b"\xff" * 100]
+    ("words", "said"),
+    [
+        (b"SSH-1.5-old\r\n", "Unsupported SSH version"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "it says 'HTTP/1.1 400 Bad Request'"),
+        (b"<html>no newline", "it says '<html>no newline'"),
+        (b"line of a banner\r\n" * 10_000, "it says 'line of a banner line of"),
+        (b"x" * 200_000, "it says 'xxxx"),
+        (b"SSH-2.0-\xff\r\n", "it says 'SSH-2.0-\ufffd'"),
+        (b"SSH-2.0-x\r\n" + b"\xff" * 100, "odd: "),
+        (b"SSH-2.0-x\r\n", "the connection broke while it was set up"),
+    ],
+    ids=["old", "http", "html", "banner", "long line", "encoding", "garbage", "ends"],
 )
-def test_what_is_no_ssh_server(words: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("checkrunner.link.transports.ssh_dialer._THROTTLE_PAUSES_S", ())
-
+def test_what_is_no_ssh_server_is_not_asked_twice(words: bytes, said: str) -> None:
     async def main(port: int) -> None:
         async with transport_to(SshOptions(config_files=())) as transport:
             host = Host(name="odd", address="127.0.0.1", port=port)
-            with pytest.raises((UnreachableError, ThrottledError), match="odd: "):
+            with pytest.raises(UnreachableError) as caught:
                 await transport.open(host, ECHO, timeout_s=5)
+            assert said in caught.value.message
 
     with Rude(words) as server:
         run_async(main(server.port))
+        assert server.accepted == 1
 
 
 def test_a_name_that_does_not_exist() -> None:
     async def main() -> None:
         async with transport_to(SshOptions(config_files=())) as transport:
             host = Host(name="ghost", address="no-such-host.invalid")
-            with pytest.raises(UnreachableError, match="ghost: the name cannot be resolved"):
+            with pytest.raises(UnreachableError, match=r"ghost: the name 'no-such-host\.invalid' cannot be resolved"):
                 await transport.open(host, ECHO, timeout_s=20)
 
     run_async(main())

@@ -69,6 +69,25 @@ def test_an_interrupt_writes_the_report_so_far(alone: CommandLine, number: signa
     alone.sshd.assert_clean()
 
 
+def test_an_interrupt_waits_for_what_only_a_kill_ends(alone: CommandLine) -> None:
+    marker = alone.folder / "running"
+    playbook = alone.playbook(f"""
+        - hosts: all
+          checks:
+            - {{id: deaf, run: "trap '' INT TERM; touch {marker}; (setsid sleep 300 &); sleep 300"}}
+        """)
+    process = alone.start(alone.run_args(playbook, "--format", "json", "-l", "h1"))
+    wait_until(marker.exists, deadline_s=20, what="the check to run")
+
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=20)
+
+    report = json.loads(out)
+    assert report["totals"]["execution"] == {"killed": 1}
+    assert report["totals"]["host"] == {"reached": 1}
+    alone.sshd.assert_clean()
+
+
 def test_a_killed_controller_leaves_nothing(alone: CommandLine) -> None:
     process = start_long(alone)
 

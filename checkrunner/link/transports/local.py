@@ -6,7 +6,9 @@ If the controller is killed the agent sees the end of its input, as with a conne
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import signal
 import subprocess
 import threading
 from collections import deque
@@ -149,8 +151,12 @@ class LocalChannel:
         """The last bytes of the program's standard error."""
         return self._complaints.tail
 
-    async def aclose(self) -> None:
+    async def aclose(self, *, kill: bool = False) -> None:
         """End the program's input and wait about a second at most for its end."""
+        if kill and self._process.poll() is None:
+            # A session of its own, so its group is what it started as well.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGTERM)
         if self._closing is None:
             self._closing = asyncio.ensure_future(self._close())
         await asyncio.shield(self._closing)

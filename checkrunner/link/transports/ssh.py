@@ -6,6 +6,7 @@ The only door to asyncssh, together with its `ssh_*` neighbours.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,9 +15,9 @@ from typing import Any
 import asyncssh
 
 from checkrunner.link.transports.complaints import FLOODED, Complaints
+from checkrunner.link.transports.ssh_checks import setting_warnings
 from checkrunner.link.transports.ssh_dialer import Dialer, Standing
 from checkrunner.link.transports.ssh_errors import Progress, loss_text, mapped_errors
-from checkrunner.link.transports.ssh_options import ignored_options
 from checkrunner.model.errors import ConnectError, SessionLostError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SshOptions
@@ -73,12 +74,8 @@ class SshTransport:
             raise
 
     def warnings(self, host: Host) -> Sequence[str]:
-        """A sentence for each option that is set and not honoured, and for settings that cannot be read."""
-        try:
-            ignored = ignored_options(host, self._options)
-        except (OSError, ValueError) as error:
-            return [f"{host.name}: the SSH settings cannot be read: {error}"]
-        return [f"{host.name}: the SSH option {name} is set and not honoured" for name in ignored]
+        """See the seam: options that are not honoured, and passwords for hosts whose keys are not checked."""
+        return setting_warnings(host, self._options)
 
     async def aclose(self) -> None:
         """Close every connection, those to jump hosts last."""
@@ -174,7 +171,7 @@ class SshChannel(asyncssh.SSHClientSession[bytes]):
         """The last bytes of the command's standard error."""
         return self._complaints.tail
 
-    async def aclose(self) -> None:
+    async def aclose(self, *, kill: bool = False) -> None:
         """End the command's input and the channel. Costs no round trip: nothing is waited for."""
         if self._closed:
             return
@@ -182,6 +179,10 @@ class SshChannel(asyncssh.SSHClientSession[bytes]):
         self._arrived.set()
         self._writable.set()
         if self._channel is not None and not self._gone:
+            if kill:
+                # The login shell and what it runs: a server without a terminal leaves them when the channel ends.
+                with contextlib.suppress(OSError):
+                    self._channel.send_signal("TERM")
             self._channel.write_eof()
             self._channel.close()
         self._released()

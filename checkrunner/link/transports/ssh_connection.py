@@ -29,6 +29,8 @@ from checkrunner.model.errors import HostKeyError
 __all__ = ["Attempt", "Client", "Connection", "HostKeyPolicy", "dial", "drop", "plain_dial_options", "short_cuts_fit"]
 
 _PUBLIC_KEY = b"publickey"
+# So much is kept of what a server says before its version: enough to see what it is.
+_GREETING = 400
 _QUICKACK = getattr(socket, "TCP_QUICKACK", None)
 
 
@@ -76,7 +78,7 @@ class HostKeyPolicy:
         entries = self.known.find_exact(self.name, self.port)
         for entry in self.known.find(self.name, self.port):
             if entry.marker == "revoked" and entry.key() == key:
-                return self._refusal(key, f"is revoked in {entry}", "Do not connect until you know why")
+                return self._refusal(key, "revoked", f"is revoked in {entry}", "Do not connect until you know why")
         known = [entry for entry in entries if entry.marker == ""]
         if any(entry.key() == key for entry in known):
             # Another host behind the same name has just been here: the key is known since this connection began.
@@ -91,6 +93,7 @@ class HostKeyPolicy:
         port = "" if self.port == 22 else f"-p {self.port} "
         return self._refusal(
             key,
+            "unknown",
             "is not known",
             "Compare it with what the host's administrator says, then add it "
             f"(ssh-keyscan {port}{self.name} >> {where}), or take new keys with host key checking accept-new",
@@ -105,16 +108,15 @@ class HostKeyPolicy:
         where = str(entry) if entry.line else f"{entry.path}, added in this run"
         return self._refusal(
             key,
+            "changed",
             f"is another one than in {where}{was}",
             "The host was installed anew, or something else answers in its place. If you know that it was: "
             f"ssh-keygen -R {name} -f {entry.path}, then add the new key",
         )
 
-    def _refusal(self, key: asyncssh.SSHKey, what: str, hint: str) -> HostKeyError:
-        kind = key.get_algorithm()
-        return HostKeyError(
-            f"{self.target}: the host's key {kind} {key.get_fingerprint()} {what}; no command was sent", hint=hint
-        )
+    def _refusal(self, key: asyncssh.SSHKey, case: str, what: str, hint: str) -> HostKeyError:
+        shown = f"{key.get_algorithm()} {key.get_fingerprint()}"
+        return HostKeyError(f"{self.target}: {case} host key: {shown} {what}; no command was sent", hint=hint)
 
 
 class Client(asyncssh.SSHClient):
@@ -182,7 +184,12 @@ class Connection(asyncssh.SSHClientConnection):
                 self._quick_socket.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)
             except OSError:
                 self._quick_socket = None
+        if self._progress.banner:
+            super().data_received(data, datatype)
+            return
+        self._progress.greeting += data[: _GREETING - len(self._progress.greeting)]
         super().data_received(data, datatype)
+        self._progress.banner = self.get_extra_info("server_version") is not None
 
     async def public_key_auth_requested(self) -> asyncssh.SSHKeyPair | None:
         """The next key to try; counted for the error message."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 import asyncssh
@@ -18,18 +17,17 @@ from checkrunner.link.transports.ssh_connection import (
     short_cuts_fit,
 )
 from checkrunner.link.transports.ssh_errors import Progress, is_too_many, mapped_errors
+from checkrunner.link.transports.ssh_gate import Gate
 from checkrunner.link.transports.ssh_keys import KeyRing
 from checkrunner.link.transports.ssh_known_hosts import KnownHosts
 from checkrunner.link.transports.ssh_options import Hop, HostSettings, hop_settings, host_settings
 from checkrunner.link.transports.ssh_proxy import ProxyCommand
-from checkrunner.model.errors import ConnectError, ThrottledError, UnreachableError
+from checkrunner.model.errors import ConnectError, UnreachableError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SshOptions
 
 __all__ = ["Dialer", "Standing"]
 
-# Pauses before another try where the server drops connections; each is drawn from a range.
-_THROTTLE_PAUSES_S = ((0.2, 0.8), (0.6, 1.8), (1.5, 4.0))
 _MAX_HOPS = 8
 _CLOSING_S = 1.0
 
@@ -56,7 +54,7 @@ class Standing:
             await drop(self.connection)
         await asyncio.sleep(0)
         if self.proxy is not None:
-            self.proxy.close()
+            await self.proxy.aclose()
 
 
 class Dialer:
@@ -67,6 +65,7 @@ class Dialer:
         self._keys = KeyRing()
         self._known: dict[tuple[str, ...], KnownHosts] = {}
         self._hops: dict[tuple[Hop | str, ...], asyncio.Task[Standing]] = {}
+        self._gates: dict[Hashable, Gate] = {}
         self._short_cuts = short_cuts_fit()
 
     async def connect(self, host: Host, timeout_s: float) -> Standing:
@@ -80,7 +79,7 @@ class Dialer:
             via = await self._last_hop(settings.hops, host, timeout_s)
             return await self._one(host.name, settings, secret, via, timeout_s)
 
-        return await _patiently(once)
+        return await self._gate(settings, settings.hops).through(once)
 
     async def aclose(self) -> None:
         """Close the connections to jump hosts and leave the agents."""
@@ -136,7 +135,14 @@ class Dialer:
             via = (before[-1], await self._hop(tuple(before), host, timeout_s)) if before else None
             return await self._one(target, settings, None, via, timeout_s)
 
-        return await _patiently(once)
+        return await self._gate(settings, tuple(before)).through(once)
+
+    def _gate(self, settings: HostSettings, hops: tuple[Hop, ...]) -> Gate:
+        """The way in to the server that decides how many it takes: with a proxy command, that is what it leads to."""
+        if not hops and settings.proxy_command is not None:
+            # As written, before names were put into it: what many hosts have in common is the way, not the command.
+            return self._gates.setdefault(str(settings.config.get("ProxyCommand")), Gate())
+        return self._gates.setdefault((hops, settings.address, settings.port), Gate())
 
     async def _one(
         self,
@@ -149,6 +155,7 @@ class Dialer:
         """One try; a second one without short cuts where a server stumbles over them."""
         progress = Progress(target=target, user=settings.user, password_given=password is not None)
         progress.via = str(via[0]) if via else ""
+        progress.address, progress.port = settings.address, settings.port
         with mapped_errors(progress):
             offer = await self._keys.offer(settings)
             progress.encrypted, progress.keys_skipped = offer.encrypted, offer.skipped
@@ -169,7 +176,7 @@ class Dialer:
                 except asyncssh.DisconnectError as error:
                     if not (self._short_cuts and progress.authenticating) or is_too_many(error):
                         raise
-                progress.keys_tried = 0
+                progress.keys_tried, progress.dialled, progress.banner, progress.greeting = 0, False, False, b""
                 return await self._dial(replace(attempt, short_cuts=False))
 
     async def _dial(self, attempt: Attempt) -> Standing:
@@ -187,8 +194,8 @@ class Dialer:
             return Standing(await asyncssh.connect(**plain_dial_options(attempt), **via, **source), proxy)
         except BaseException:
             if proxy is not None:
+                await proxy.aclose()
                 attempt.progress.proxy_words = proxy.last_words()
-                proxy.close()
             raise
 
     def _policy(self, target: str, settings: HostSettings) -> HostKeyPolicy | None:
@@ -205,13 +212,3 @@ class Dialer:
             target=target,
             user_file=settings.user_known_hosts[0] if settings.user_known_hosts else None,
         )
-
-
-async def _patiently(once: Callable[[], Awaitable[Standing]]) -> Standing:
-    """Try again, after pauses of random length, where the server drops connections."""
-    for low, high in _THROTTLE_PAUSES_S:
-        try:
-            return await once()
-        except ThrottledError:
-            await asyncio.sleep(random.uniform(low, high))  # noqa: S311 (spreads retries, keeps no secret)
-    return await once()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import re
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,11 +32,16 @@ __all__ = ["Progress", "connect_error", "is_too_many", "loss_text", "mapped_erro
 
 @dataclass(slots=True)
 class Progress:
-    """What is known of one connection attempt. `target` names the host (and the hop) as messages should."""
+    """What is known of one connection attempt. `target` names the host (and the hop) as messages should, `address`
+    and `port` are what is dialled; `greeting` is the start of what came before the server's version was through
+    (`banner`)."""
 
     target: str
+    address: str = ""
+    port: int = 0
     dialled: bool = False
     banner: bool = False
+    greeting: bytes = b""
     authenticating: bool = False
     user: str = ""
     keys_tried: int = 0
@@ -47,6 +53,11 @@ class Progress:
     by_proxy: bool = False
     via: str = ""
     proxy_words: str = ""
+
+    @property
+    def place(self) -> str:
+        """`` (address port 22)``, or nothing where it is not known or a proxy command decides."""
+        return f" ({self.address} port {self.port})" if self.address and not self.by_proxy else ""
 
 
 @contextmanager
@@ -113,6 +124,10 @@ def _auth(error: BaseException, progress: Progress) -> ConnectError:
         hint = "Load the key into ssh-agent (ssh-add)"
     elif progress.keys_tried or progress.password_given:
         hint = "See whether the account has this key in its authorized_keys, and whether the user name is right"
+    elif progress.keys_skipped:
+        hint = (
+            "Name a private key file that can be read (ansible_ssh_private_key_file), start an agent, or use --ask-pass"
+        )
     else:
         hint = "No key was found: name one (ansible_ssh_private_key_file), start an agent, or use --ask-pass"
     return AuthenticationError(facts, hint=hint)
@@ -122,14 +137,12 @@ def _dropped(error: BaseException, progress: Progress) -> ConnectError:
     why = _sentence(str(error)) or type(error).__name__
     if progress.key_problem is not None:
         return progress.key_problem
+    # A connection is reset while it is made by who has taken it and found that there are too many.
+    reset = isinstance(error, OSError) and error.errno == errno.ECONNRESET
     if progress.by_proxy and not progress.banner:
-        said = f": {_sentence(progress.proxy_words)}" if progress.proxy_words else ""
-        return UnreachableError(f"{progress.target}: the proxy command ended without a connection{said}")
-    if progress.dialled and not progress.banner:
-        return ThrottledError(
-            f"{progress.target}: the server dropped the connection before it said what it is",
-            hint="It may be at its limit of unauthenticated connections (MaxStartups): lower --forks, or raise it",
-        )
+        return _no_proxy(progress)
+    if (progress.dialled or reset) and not progress.banner:
+        return _no_version(progress)
     if isinstance(error, asyncssh.ConnectionLost) and "timeout" in why.lower():
         return ConnectTimeoutError(f"{progress.target}: {why}")
     if progress.authenticating:
@@ -141,6 +154,44 @@ def _dropped(error: BaseException, progress: Progress) -> ConnectError:
             )
         )
     return UnreachableError(f"{progress.target}: the connection broke while it was set up: {why}")
+
+
+_MAX_STARTUPS = "It may be at its limit of unauthenticated connections (MaxStartups): lower --forks, or raise it"
+# What OpenSSH says before it drops a connection, and what its client says when that happened to it.
+_DROPS = re.compile("exceeded maxstartups|not allowed at this time|^$", re.IGNORECASE)
+_PROXY_DROPS = re.compile(
+    "kex_exchange_identification|ssh_exchange_identification|exceeded maxstartups|not allowed at this time",
+    re.IGNORECASE,
+)
+
+
+def _no_version(progress: Progress) -> ConnectError:
+    """The server ended the connection, or was left, before it said its version."""
+    said = _said(progress)
+    if _DROPS.search(said):
+        words = f" ({said})" if said else ""
+        return ThrottledError(
+            f"{progress.target}: the server dropped the connection before it said what it is{words}", hint=_MAX_STARTUPS
+        )
+    return UnreachableError(
+        f"{progress.target}: what answers there is no SSH server, or does not want to be one: it says {said!r}",
+        hint="See address and port, and what stands between",
+    )
+
+
+def _no_proxy(progress: Progress) -> ConnectError:
+    words = _sentence(progress.proxy_words) or _said(progress)
+    if _PROXY_DROPS.search(words):
+        return ThrottledError(
+            f"{progress.target}: the proxy command's server dropped the connection: {words}", hint=_MAX_STARTUPS
+        )
+    return UnreachableError(
+        f"{progress.target}: the proxy command ended without a connection{f': {words}' if words else ''}"
+    )
+
+
+def _said(progress: Progress) -> str:
+    return _sentence(progress.greeting.decode("utf-8", "replace"))[:100]
 
 
 def is_too_many(error: BaseException) -> bool:
@@ -157,14 +208,22 @@ def _negotiation(error: BaseException, progress: Progress) -> ConnectError:
 
 def _channel(error: BaseException, progress: Progress) -> ConnectError:
     if progress.via and not progress.dialled:
-        return UnreachableError(f"{progress.target}: jump host {progress.via} cannot reach it: {_sentence(str(error))}")
-    return UnreachableError(f"{progress.target}: the server refuses another session: {_sentence(str(error))}")
+        why = _sentence(str(error))
+        return UnreachableError(f"{progress.target}: jump host {progress.via} cannot reach it{progress.place}: {why}")
+    if str(error) == "SSH connection closed":
+        return UnreachableError(f"{progress.target}: the connection ended before a session was open on it")
+    return UnreachableError(f"{progress.target}: the server refuses a session: {_sentence(str(error))}")
 
 
 def _timeout(_error: BaseException, progress: Progress) -> ConnectError:
     stage = "no connection" if not progress.dialled else "no answer" if not progress.banner else "no login"
+    if progress.greeting and not progress.banner:
+        return ConnectTimeoutError(
+            f"{progress.target}: no answer of an SSH server within the connect timeout: it says {_said(progress)!r}",
+            hint="See address and port, and what stands between",
+        )
     return ConnectTimeoutError(
-        f"{progress.target}: {stage} within the connect timeout",
+        f"{progress.target}: {stage} within the connect timeout{progress.place}",
         hint="See whether the host is up and a firewall lets it through, or raise --connect-timeout",
     )
 
@@ -184,9 +243,12 @@ _OS_HINTS = {
 
 def _name_error(error: BaseException, progress: Progress) -> ConnectError:
     assert isinstance(error, OSError)
+    name = f" {progress.address!r}" if progress.address else ""
+    hint = "See the spelling, or set ansible_host to an address"
+    if progress.address not in ("", progress.target):
+        hint = "See the spelling in ansible_host, or of Hostname in ssh_config"
     return UnreachableError(
-        f"{progress.target}: the name cannot be resolved: {_sentence(error.strerror or str(error))}",
-        hint="See the spelling, or set ansible_host to an address",
+        f"{progress.target}: the name{name} cannot be resolved: {_sentence(error.strerror or str(error))}", hint=hint
     )
 
 
@@ -199,11 +261,13 @@ def _os_error(error: BaseException, progress: Progress) -> ConnectError:
     code = error.errno or 0
     # asyncio joins the errors of several addresses into one text, without their numbers.
     text = _OS_WORDS.get(code) or _sentence(error.strerror or str(error) or os.strerror(code))
-    where = f" ({error.filename})" if error.filename else ""
+    where = f" ({error.filename})" if error.filename else progress.place
     return UnreachableError(f"{progress.target}: {text}{where}", hint=_OS_HINTS.get(code, ""))
 
 
 def _bad_value(error: BaseException, progress: Progress) -> ConnectError:
+    if isinstance(error, UnicodeDecodeError) and progress.greeting and not progress.banner:
+        return _no_version(progress)
     return UnreachableError(
         f"{progress.target}: an SSH setting, key or file cannot be used: {_sentence(str(error))}",
         hint="See ssh_config, the key and the known_hosts file",

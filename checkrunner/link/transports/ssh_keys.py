@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
 import os
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +18,9 @@ from checkrunner.link.transports.ssh_options import HostSettings
 __all__ = ["KeyRing", "Offer"]
 
 _DEFAULT_NAMES = ("id_ed25519", "id_ecdsa", "id_rsa")
+# An agent answers at once, or asks its user. All hosts wait for it.
+_AGENT_S = 5.0
+_KEY_FILE_BYTES = 1 << 20
 
 
 @dataclass(slots=True)
@@ -92,10 +97,12 @@ class KeyRing:
         client = asyncssh.SSHAgentClient(socket_path)
         self._agents[socket_path] = client
         try:
-            self._agent_keys[socket_path] = await client.get_keys()
+            async with asyncio.timeout(_AGENT_S):
+                self._agent_keys[socket_path] = await client.get_keys()
         except (ValueError, OSError) as error:
+            why = f"nothing for {_AGENT_S:g} s" if isinstance(error, TimeoutError) else str(error)
             self._agent_keys[socket_path] = ()
-            self._agent_notes[socket_path] = f"the agent at {socket_path} does not answer ({error})"
+            self._agent_notes[socket_path] = f"the agent at {socket_path} does not answer ({why})"
 
     def _file(self, path: str) -> _KeyFile:
         if path not in self._files:
@@ -108,6 +115,11 @@ def _default_paths() -> tuple[str, ...]:
 
 
 def _read(path: str) -> _KeyFile:
+    with contextlib.suppress(OSError):
+        found = os.stat(path)
+        # Opening a pipe would wait for somebody to write into it, and everything else here with it.
+        if stat.S_ISFIFO(found.st_mode) or found.st_size > _KEY_FILE_BYTES:
+            return _KeyFile(note=f"key file {path} cannot be used (it is no file, or too large for a key)")
     try:
         return _KeyFile(pairs=list(asyncssh.load_keypairs([path])))
     except FileNotFoundError:
@@ -118,11 +130,21 @@ def _read(path: str) -> _KeyFile:
         public = _public_part(path)
         if _is_encrypted(path, str(error)):
             return _KeyFile(encrypted=True, public=public)
+        if public is not None and _is_public(path):
+            return _KeyFile(note=f"{path} is a public key, and no agent has its private one", public=public)
         return _KeyFile(note=f"key file {path} cannot be used ({error})", public=public)
 
 
 def _is_encrypted(path: str, reason: str) -> bool:
     return "passphrase" in reason.lower() or b"ENCRYPTED" in Path(path).read_bytes()[:2000]
+
+
+def _is_public(path: str) -> bool:
+    try:
+        asyncssh.read_public_key(path)
+    except (OSError, ValueError):
+        return False
+    return b"PRIVATE" not in Path(path).read_bytes()
 
 
 def _public_part(path: str) -> bytes | None:

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from asyncssh.config import SSHClientConfig, SSHConfig
 
+from checkrunner.link.transports.ssh_names import spelling
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SshOptions
 
@@ -26,7 +27,6 @@ __all__ = [
     "SshConfig",
     "hop_settings",
     "host_settings",
-    "ignored_options",
     "parse_hops",
 ]
 
@@ -85,7 +85,7 @@ _Handler = tuple[str, Callable[[Any, str, list[str]], None]]
 
 
 def _note_ignored(config: SshConfig, option: str, args: list[str]) -> None:
-    config.ignored.append(option)
+    config.ignored.append(spelling(option))
     args.clear()
 
 
@@ -124,6 +124,7 @@ class SshConfig(SSHClientConfig):
         """Set an option from an argument. The first value of an option stands."""
         key = name.lower()
         option, handler = self._handlers[key]
+        option = name if option == key else option  # one that nobody knows, as it was written
         handler(self, option, [value] if key in self._no_split else shlex.split(value))
 
     def expanded(self, name: str) -> list[str]:
@@ -263,11 +264,6 @@ def hop_settings(hop: Hop, target: Host, options: SshOptions) -> HostSettings:
     arguments.options, arguments.ignored = [], []
     config = _new_config(hop.host, hop.user, hop.port)
     return _resolve(hop.host, config, arguments, options, _policy_word(target.options.get("host_key_checking")))
-
-
-def ignored_options(host: Host, options: SshOptions) -> list[str]:
-    """What the host's arguments and its ssh_config sections ask for in vain, as written, each once."""
-    return list(dict.fromkeys(host_settings(host, options).ignored))
 
 
 def _new_config(address: str, user: str | None, port: int | None) -> SshConfig:
