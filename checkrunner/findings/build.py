@@ -10,7 +10,6 @@ from checkrunner.findings.fold import fold
 from checkrunner.findings.grouping import Group, group
 from checkrunner.findings.hostnotes import fold_notes
 from checkrunner.findings.incomplete import fold_incomplete
-from checkrunner.findings.masks import Masker, own_names
 from checkrunner.findings.numbers import shared_reasons, shared_result, shared_seen
 from checkrunner.findings.redact import NullRedactor
 from checkrunner.findings.slices import is_binary

@@ -1,6 +1,6 @@
 """What is sent to a host to start the agent there: the packed agent, and the line that the login shell is given.
 
-Knows shells and Python start-up, nothing of connections. `python -m checkrunner.link.payload` prints the sizes.
+Knows shells and Python start-up, nothing of connections. `scripts/payload-size` prints the sizes.
 """
 
 from __future__ import annotations
@@ -16,12 +16,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checkrunner.link.pieces import cut_source
+from checkrunner.link.shrink import shrink_python, shrink_shell
 from checkrunner.link.wire import STARTING
 
-__all__ = ["CANDIDATES", "START", "VARIABLE", "Payload", "escape_word", "load_payload", "main", "pack_payload"]
+__all__ = [
+    "CANDIDATES",
+    "MOST_PACKED",
+    "START",
+    "VARIABLE",
+    "Payload",
+    "escape_word",
+    "load_payload",
+    "main",
+    "pack_payload",
+]
 
 CANDIDATES = ("python3", "/usr/libexec/platform-python", "/usr/bin/python3", "/usr/local/bin/python3")
 """Where Python is looked for, in this order. The second is what Red Hat's own tools run on."""
+
+MOST_PACKED = 24 << 10
+"""Bytes of the compressed payload: what a run costs each host in traffic, and its time over a slow link."""
 
 VARIABLE = "CHECKRUNNER_AGENT"
 """The environment variable that the packed agent comes in. Not an argument: `ps` on the host stays readable."""
@@ -61,13 +75,14 @@ def stand_in(*args, _piece=None, **named):
 methods = []
 for piece in parts[3:]:
     words, text = piece.split(b"\\n", 1)
-    owner, name, decorator, line = words.decode().split()
+    line, *owner = words.decode().split()
+    name = text[:text.index(b"(")].split()[-1].decode()
     function = type(stand_in)(stand_in.__code__, agent, name)
-    function.__kwdefaults__ = {"_piece": (function, name, line, text)}
-    if owner == "-":
+    function.__kwdefaults__ = {"_piece": (function, name, line, b"if 1:\\n" + text if owner else text)}
+    if not owner:
         agent[name] = function
     else:
-        methods.append((owner, name, function if decorator == "-" else getattr(__builtins__, decorator)(function)))
+        methods.append((owner[0], name, getattr(__builtins__, owner[1])(function) if owner[1:] else function))
 exec(compile(parts[1], "agent", "exec"), agent)
 for owner, name, method in methods:
     setattr(agent[owner], name, method)
@@ -103,11 +118,13 @@ class Payload:
 
     `exec_line` starts it from the login shell's command line alone. Where a login shell refuses a line of that length,
     `stdin_line` does, followed by `stdin_head` as the first bytes of the channel. Both print a line `wire.STARTING`
-    first. `digest` is what the agent's hello repeats. `packed` is the value of `VARIABLE` for `START`.
+    first. `digest` is what the agent's hello repeats. `packed` is the value of `VARIABLE` for `START`,
+    in base64 of `packed_bytes` compressed bytes.
     """
 
     digest: str
     packed: str
+    packed_bytes: int
     exec_line: str
     stdin_line: str
     stdin_head: bytes
@@ -130,18 +147,25 @@ def pack_payload(agent: bytes, wrapper: bytes) -> Payload:
     digest = hashlib.sha256(agent + b"\0" + wrapper).hexdigest()[:32]
     stage = _STAGE.replace("@START@", repr(START)).replace("@VARIABLE@", VARIABLE).replace("@DIGEST@", digest)
     rest, pieces = cut_source(agent)
-    data = zlib.compress(b"\0".join([stage.encode("ascii"), rest, wrapper, *[piece.packed() for piece in pieces]]), 9)
+    parts = [shrink_python(stage.encode("ascii")), shrink_python(rest), shrink_shell(wrapper)]
+    data = _compressed(b"\0".join([*parts, *(piece.packed() for piece in pieces)]))
     stdin_stage = base64.b64encode(_STDIN_STAGE.replace("@VARIABLE@", VARIABLE).encode("ascii")).decode("ascii")
     load_stdin = f'import binascii;exec(binascii.a2b_base64("{stdin_stage}"))'
     packed = base64.b64encode(data).decode("ascii")
     return Payload(
         digest=digest,
         packed=packed,
+        packed_bytes=len(data),
         exec_line=_exec_line(f"{VARIABLE}={packed};export {VARIABLE};", START),
         stdin_line=_exec_line("", load_stdin),
         # A shell that reads this in our place ends at once.
         stdin_head=b"%d;exit;\n" % len(data) + data,
     )
+
+
+def _compressed(data: bytes) -> bytes:
+    packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL + 1)
+    return packer.compress(data) + packer.flush()
 
 
 def _exec_line(setup: str, python: str) -> str:
@@ -170,24 +194,23 @@ def _read(name: str) -> bytes:
     return (Path(__file__).resolve().parents[2] / "remote" / name).read_bytes()
 
 
-def main() -> None:
-    """Print what the payload is made of, in bytes."""
+def main() -> int:
+    """Print what the payload is made of, in bytes; 1 if it has grown beyond `MOST_PACKED`."""
     agent, wrapper = _read("agent.py"), _read("wrapper.sh")
     payload = pack_payload(agent, wrapper)
-    bare = re.sub(rb"(?m)^[ \t]*#.*\n", b"", agent)
     rows = [
         ("agent.py", len(agent)),
-        ("agent.py without its functions", len(re.sub(rb"\n+", b"\n", cut_source(agent)[0]))),
-        ("agent.py, packed alone", len(zlib.compress(agent, 9))),
-        ("agent.py, packed without whole-line comments", len(zlib.compress(bare, 9))),
+        ("agent.py without comments, docstrings and layout", len(shrink_python(agent))),
         ("wrapper.sh", len(wrapper)),
+        ("wrapper.sh without comments", len(shrink_shell(wrapper))),
         ("exec request (agent inside)", len(payload.exec_line)),
         ("exec request (agent on standard input)", len(payload.stdin_line)),
-        ("standard input's head", len(payload.stdin_head)),
+        (f"payload, compressed (at most {MOST_PACKED} are allowed)", payload.packed_bytes),
     ]
     for name, size in rows:
         sys.stdout.write(f"{size:>8}  {name}\n")
+    return int(payload.packed_bytes > MOST_PACKED)
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -16,6 +16,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from checkrunner.link.shrink import shrink_python
+
 __all__ = ["Piece", "cut_source"]
 
 _MAIN = b'\nif __name__ == "__main__":\n'
@@ -35,12 +37,12 @@ class Piece:
     text: bytes
 
     def packed(self) -> bytes:
-        """The piece as the stage reads it: a line of words, then the text. The number in it makes a line of this text
-        one of the source."""
-        words = [self.owner or b"-", self.name, self.decorator or b"-"]
-        if self.owner:  # a method is indented, and needs something that it is indented under
-            return b" ".join([*words, b"%d" % (self.line - 2)]) + b"\nif 1:\n" + self.text
-        return b" ".join([*words, b"%d" % (self.line - 1)]) + b"\n" + self.text
+        """The piece as the stage reads it: a line of words (line, owner, decorator, as far as there are any), then the
+        text. The line is the one before the first that is compiled: a line of that added to it gives one of the source.
+        """
+        # A method is indented: the stage compiles it under a line of its own.
+        words = [b"%d" % (self.line - 1 - bool(self.owner)), self.owner, self.decorator]
+        return b" ".join(word for word in words if word) + b"\n" + shrink_python(self.text).rstrip(b"\n")
 
 
 def cut_source(source: bytes) -> tuple[bytes, list[Piece]]:

@@ -142,7 +142,10 @@ def _registered_elsewhere(plan: Plan, host: HostPlan, entry: Entry, name: str) -
         if key in host.track.by_key:
             return f"{name!r} is registered only later, by check {key!r}", "Move that check before this one"
         if key not in plan.selected:
-            return f"{what}, which the tags leave out", f"Select it as well, or make sure of it with `when: {name} is defined`"
+            return (
+                f"{what}, which the tags leave out",
+                f"Select it as well, or make sure of it with `when: {name} is defined`",
+            )
         return f"{what}, which does not run on this host", f"It is in play {shape.play.name!r}"
     return None
 

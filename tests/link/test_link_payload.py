@@ -10,16 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from checkrunner.link.payload import Payload, escape_word, load_payload, pack_payload
+from checkrunner.link.payload import MOST_PACKED, Payload, escape_word, load_payload, pack_payload
 from checkrunner.link.wire import STARTING
 
+ROOT = Path(__file__).parents[2]
 SHELLS = ["sh", "dash", "bash", "bash --posix", "tcsh", "fish", "busybox sh", "zsh", "ksh", "mksh"]
 FUNNY = "wrapper 'with' \"quotes\", $dollars, !bang and ~{}\n"
-AGENT = b"""
+AGENT = (
+    b"""
 import os, sys
 out = "%s %s %r %s\\n" % (__name__, DIGEST, WRAPPER.decode(), "CHECKRUNNER_AGENT" in os.environ)
 os.write(1, out.encode() + os.read(0, 100))
-# """ + os.urandom(12_000).hex().encode()
+BULK = '"""
+    + os.urandom(12_000).hex().encode()
+    + b"'\n"
+)
 
 
 def shells() -> list[str]:
@@ -111,7 +116,9 @@ def test_a_shim_is_passed_over(tmp_path: Path) -> None:
 
 def test_the_agent_is_not_among_the_arguments() -> None:
     assert len(payload().exec_line) > 20_000
-    agent = b"import os\nos.write(1, open('/proc/self/cmdline', 'rb').read())\n#" + os.urandom(10_000).hex().encode()
+    agent = (
+        b"import os\nos.write(1, open('/proc/self/cmdline', 'rb').read())\n'%s'\n" % os.urandom(10_000).hex().encode()
+    )
     done = run_line(os.environ["PATH"], pack_payload(agent, b"").exec_line)
     assert 50 < len(done.stdout) < 400
 
@@ -127,11 +134,16 @@ def test_the_payload_of_this_installation_is_packed_once() -> None:
     assert len(load_payload().exec_line) < 100_000, "the kernel takes no single argument of 128 KiB"
 
 
-def test_the_sizes_are_printed() -> None:
+def test_the_payload_keeps_to_its_limit_and_says_so() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "checkrunner.link.payload"], capture_output=True, text=True, check=True
+        [ROOT / "scripts" / "payload-size"],
+        capture_output=True,
+        text=True,
+        env={"PATH": os.environ["PATH"], "PYTHON": sys.executable},
     )
     assert "exec request (agent inside)" in done.stdout
+    assert f"{load_payload().packed_bytes:>8}  payload, compressed (at most {MOST_PACKED} are allowed)" in done.stdout
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("shell", ["sh", "bash", "dash", "busybox sh", "tcsh", "fish", "zsh"])

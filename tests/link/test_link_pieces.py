@@ -60,7 +60,7 @@ def test_a_method_keeps_its_class_its_decorator_and_its_line() -> None:
     )
     rest, (piece,) = cut_source(source)
     assert (piece.owner, piece.name, piece.decorator, piece.line) == (b"A", b"f", b"staticmethod", 5)
-    assert piece.packed() == b"A f staticmethod 3\nif 1:\n    def f(a, b=2):\n        return a\n"
+    assert piece.packed() == b"3 A staticmethod\n def f(a,b=2):\n  return a"
     assert rest.split(b"\n") == [
         b"class A(object):", b"    x = 1", b"", b"", b"    pass", b"", b"", b"    # after", b"", b"",
     ]  # fmt: skip
