@@ -149,13 +149,17 @@ class AnswerDecoder:
         return out
 
     def _seek_hello(self) -> Answer | None:
-        at = self._buffer.find(self._marker)
-        if at >= 0:
-            self._drop_noise(at)
-            self._greeted = True
-            self._scanned = 0
-            return None
-        while (end := self._buffer.find(b"\n", self._scanned)) >= 0:
+        """Go through the lines before hello in order, however they were cut: the next one that says something."""
+        while True:
+            end = self._buffer.find(b"\n", self._scanned)
+            at = self._buffer.find(self._marker, 0, end if end >= 0 else len(self._buffer))
+            if at >= 0:
+                self._drop_noise(at)
+                self._greeted = True
+                self._scanned = 0
+                return None
+            if end < 0:
+                break
             self._scanned = 0
             early = _early_answer(bytes(self._buffer[:end]))
             if isinstance(early, Starting):

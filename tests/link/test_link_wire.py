@@ -23,6 +23,7 @@ from checkrunner.link.wire import (
     ResultAnswer,
     Running,
     SliceAnswer,
+    Starting,
     encode_request,
 )
 from checkrunner.model.errors import ProtocolError
@@ -145,6 +146,15 @@ def test_of_much_noise_little_is_kept() -> None:
     assert len(decoder._buffer) <= MAX_LINE + 200_000
     assert len(decoder.feed(HELLO)) == 1
     assert decoder.noise == b"x" * NOISE_KEPT
+
+
+def test_the_line_of_the_first_stage_is_no_noise_wherever_the_bytes_are_cut() -> None:
+    data = b"motd\ncheckrunner-starting\n" + HELLO
+    for cut in range(len(data)):
+        decoder = AnswerDecoder("n0")
+        answers = [*decoder.feed(data[:cut]), *decoder.feed(data[cut:])]
+        assert [type(answer) for answer in answers] == [Starting, Hello]
+        assert decoder.noise == b"motd\n"
 
 
 def test_another_nonce_is_noise() -> None:
