@@ -525,7 +525,7 @@ class Sight(object):
 
     def fields(self, since):
         out = {"kind": self.kind, "pid": self.one.pid, "name": self.one.comm}
-        for name, value in (("wchan", self.wchan), ("syscall", self.call), ("on", self.on), ("why", self.why)):
+        for name, value in (("wchan", self.wchan), ("syscall", self.call), ("on", self.on)):
             if value and value != "0":
                 out[name] = value
         if self.fd >= 0:
@@ -538,8 +538,6 @@ class Sight(object):
         """The same for people, in one line."""
         words = [self.one.comm + (" (pid %d)" % self.one.pid if pid else ""), "%d s" % seconds, self.kind]
         words.extend([word for word in (self.wchan, self.on) if word not in ("", "0")])
-        if self.why:
-            words.append("(" + self.why + ")")
         return " ".join(words)
 
 
@@ -579,7 +577,7 @@ class Look(object):
     def finish(self, sight):
         sight.echo = self.echo
         if not sight.on:
-            sight.on = self.target(sight)
+            sight.on = sight.why if sight.kind == "unknown" else self.target(sight)
         return sight
 
     def follow(self, one):
@@ -703,7 +701,7 @@ class Look(object):
         else:
             for start, form in (
                 ("do_wait", "c"), ("hrtimer_nanosleep", "t"), ("do_nanosleep", "t"), ("futex_", "x"),
-                ("sigsuspend", "s"), ("do_sigtimedwait", "s"),
+                ("sigsuspend", "s"), ("do_sigtimedwait", "s"), ("pipe_read", "r"), ("anon_pipe_read", "r"),
             ):  # fmt: skip
                 if wchan.startswith(start):
                     sight.kind, sight.form = "idle", form
@@ -824,7 +822,14 @@ class Look(object):
             names = [self.name(pid, fd, link) for fd, link in sight.fds[:3] if link]
             more = len(sight.fds) - 3
             return ", ".join(names) + (" and %d more" % more if more > 0 else "")
-        return {"t": "a timer", "x": "another thread", "s": "a signal", "c": "a child", "i": "a child"}.get(form, "")
+        return {
+            "t": "a timer",
+            "x": "another thread",
+            "s": "a signal",
+            "r": "a pipe",
+            "c": "a child",
+            "i": "a child",
+        }.get(form, "")
 
     def called(self, pid):
         one = self.everything.get(pid) or process(pid)
@@ -964,26 +969,38 @@ def address(word):
 
 def unix_peer(inode):
     """(inode, path) of the other end of a unix socket, which only the kernel's socket diagnosis tells; or (0, "")."""
-    attributes = unix_diagnosis(int(inode))
-    peer = int.from_bytes(attributes.get(2, b""), sys.byteorder)
-    if not peer:
-        return 0, ""
-    name = unix_diagnosis(peer).get(0, b"")
-    return peer, text(b"@" + name[1:] if name[:1] == b"\0" else name.rstrip(b"\0"))
+    for found in unix_diagnosis(int(inode), False):
+        peer = int.from_bytes(found.get(2, b""), sys.byteorder)
+        if peer:
+            return peer, "".join([socket_path(other) for other in unix_diagnosis(peer, False)])
+    # One that nobody has accepted has no other end yet, but stands in the queue of a socket that listens.
+    wanted = int(inode).to_bytes(4, sys.byteorder)
+    for found in unix_diagnosis(0, True):
+        queue = found.get(3, b"")
+        if wanted in [queue[at : at + 4] for at in range(0, len(queue), 4)]:
+            return int(inode), socket_path(found) + ", which has not accepted it"
+    return 0, ""
 
 
-def unix_diagnosis(inode):
-    """What the kernel says of one unix socket: number of the attribute -> bytes. 0 is its name, 2 its peer."""
+def socket_path(attributes):
+    name = attributes.get(0, b"")
+    return text(b"@" + name[1:] if name[:1] == b"\0" else name.rstrip(b"\0"))
+
+
+def unix_diagnosis(inode, listening):
+    """What the kernel says of one unix socket, or of all that listen: for each, number of the attribute -> bytes. 0 is
+    the name, 2 the peer, 3 the queue."""
     import _socket
 
     def word(value, size=4):
         return value.to_bytes(size, sys.byteorder)
 
-    # struct nlmsghdr with SOCK_DIAG_BY_FAMILY and NLM_F_REQUEST; struct unix_diag_req with every state, the inode, a
-    # name and a peer to be shown, and no cookie.
-    request = word(40) + word(20, 2) + word(1, 2) + word(0) * 2
-    request += b"\1\0\0\0" + word(0xFFFFFFFF) + word(inode) + word(5) + word(0xFFFFFFFF) * 2
-    found = {}
+    # struct nlmsghdr with SOCK_DIAG_BY_FAMILY and NLM_F_REQUEST, or also NLM_F_DUMP; struct unix_diag_req with the
+    # states (TCP_LISTEN is 10), the inode, what is to be shown, and no cookie.
+    request = word(40) + word(20, 2) + word(0x301 if listening else 1, 2) + word(0) * 2
+    request += b"\1\0\0\0" + word(1 << 10 if listening else 0xFFFFFFFF) + word(inode)
+    request += word(9 if listening else 5) + word(0xFFFFFFFF) * 2
+    found, data = [], b""
     try:
         kernel = _socket.socket(16, _socket.SOCK_RAW, 4)  # AF_NETLINK, NETLINK_SOCK_DIAG
     except OSError:
@@ -991,18 +1008,28 @@ def unix_diagnosis(inode):
     try:
         kernel.settimeout(0.1)
         kernel.sendto(request, (0, 0))
-        data = kernel.recv(8192)
+        while len(data) < TABLE_MAX:
+            part = kernel.recv(CHUNK)
+            data += part
+            if not listening or part[4:6] != word(20, 2):
+                break
     except OSError:
-        return found
+        pass
     finally:
         kernel.close()
-    if int.from_bytes(data[4:6], sys.byteorder) != 20:
-        return found
-    at = 32
+    at = 0
+    while at + 32 <= len(data):
+        end = at + int.from_bytes(data[at : at + 4], sys.byteorder)
+        if data[at + 4 : at + 6] == word(20, 2):
+            found.append(attributes_of(data[at + 32 : end]))
+        at = max(end, at + 4) + 3 & ~3
+    return found
+
+
+def attributes_of(data):
+    found, at = {}, 0
     while at + 4 <= len(data):
-        size = int.from_bytes(data[at : at + 2], sys.byteorder)
-        if size < 4:
-            break
+        size = max(4, int.from_bytes(data[at : at + 2], sys.byteorder))
         found[int.from_bytes(data[at + 2 : at + 4], sys.byteorder)] = data[at + 4 : at + size]
         at += size + 3 & ~3
     return found
@@ -1593,6 +1620,7 @@ class Run(object):
         self.next_stage = 0.0
         self.next_look = 0.0
         self.looks = 0
+        self.looked_at = -LOOK_S
         self.raw = self.sight = None  # the last look, and the last one that another one confirmed
         self.raw_since = self.sight_since = 0.0
         self.said = None  # (what, when) of the last `running`
@@ -2478,6 +2506,8 @@ class Session(object):
             by_itself = os.WIFEXITED(status) and not (run is not None and run.hushed)
             if phase == "run" and (comm != "bash" or by_itself):
                 notes.append("shell_exec")
+            elif phase == "run" and run is not None and run.seen is None:
+                run.seen = {"kind": "lost", "pid": self.shell, "name": comm}
         if phase in ("boot", "restore"):
             return
         if self.run is not None and phase in ("run", "finish"):
@@ -2588,6 +2618,7 @@ class Session(object):
     def observe(self, run, now):
         """One more look. What two in a row agree on is believed; of two that differ, that something goes on."""
         run.looks += 1
+        run.looked_at = now
         sight = Look(self, self.agent.all_processes(self.shell, now)).find()
         if sight is None:
             return
@@ -2603,6 +2634,9 @@ class Session(object):
 
     def say_running(self, run, now):
         """Tell what the command is doing, when that has changed or long not been told."""
+        if run.sight is None and run.raw is not None:  # the first looks differ
+            run.sight, run.sight_since = Sight(run.raw.one), now
+            run.sight.kind, run.sight.echo = "running", run.raw.echo
         sight = run.sight
         what = (sight.kind, sight.one.comm) if sight is not None else None
         if run.said is not None and run.said[0] == what and now < run.said[1] + REPEAT_S:
@@ -2612,11 +2646,6 @@ class Session(object):
         if sight is not None:
             answer["state"] = sight.line(now - run.started)
             answer["seen"] = sight.fields(now - run.sight_since)
-        elif run.raw is not None:  # the first looks differ
-            sight = Sight(run.raw.one)
-            sight.kind, sight.echo = "running", run.raw.echo
-            answer["state"] = sight.line(now - run.started)
-            answer["seen"] = sight.fields(0.0)
         self.agent.say(answer)
 
     def keep_sight(self, run, now, sight, since):
@@ -2658,7 +2687,7 @@ class Session(object):
         run.stage = 0
         now = time.monotonic()
         if run.started and (execution != "killed" or "cancelled" in run.notes):
-            if execution != "waiting_input":
+            if now >= run.looked_at + LOOK_S / 2:
                 self.observe(run, now)
             if run.sight is not None:
                 self.keep_sight(run, now, run.sight, run.sight_since)

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +38,10 @@ class AgentProcess:
         env: Mapping[str, str] | None = None,
         start: str = START,
         stderr: int | None = None,
+        prefix: Sequence[str] = (),
     ) -> None:
         self.process = subprocess.Popen(
-            [python, "-IS", "-c", start],
+            [*prefix, python, "-IS", "-c", start],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
