@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from statistics import median
 
+from checkrunner.model.observation import Activity
 from checkrunner.model.plan import CheckOutcome
 from checkrunner.model.report import NumberRange
 from checkrunner.model.results import Reason, Result
@@ -58,7 +59,7 @@ def shared_seen(outcomes: Sequence[CheckOutcome]) -> dict[str, object]:
         out = {name: value for name, value in parts.items() if value}
         out |= {} if seen.fd is None else {"fd": seen.fd}
         out |= {"on": seen.on} if seen.on else {}
-        out |= {} if seen.echo is None else {"echo": seen.echo}
+        out |= {} if seen.echo is None or seen.kind is not Activity.WAITING_INPUT else {"echo": seen.echo}
         if any(look.since_s for _, look in looks):
             out["since_s"] = _value_or_range([(look.since_s, host) for host, look in looks])
     if results and results[0][1].prompt:

@@ -64,9 +64,10 @@ class Observation:
 
     @property
     def evidence(self) -> str:
-        """``smartctl (pid 4242) io_wait for 42 s, wchan blk_mq_get_tag, in read of fd 3, /dev/sdb``."""
+        """``smartctl (pid 4242) io_wait for 42.0 s, wchan blk_mq_get_tag, in read of fd 3, /dev/sdb``."""
         who = f"{self.name or 'a process'} (pid {self.pid}) " if self.pid else f"{self.name} " if self.name else ""
-        since = f" for {self.since_s:.0f} s" if self.since_s else ""
+        since = f" for {self.since_s:.1f} s" if self.since_s else ""
+        # Always one decimal: texts of hosts that differ in their times alone have to fold.
         call = f"in {self.syscall}" + (f" of fd {self.fd}" if self.fd is not None else "") if self.syscall else ""
         silent = "the terminal does not show what is typed" if self.echo is False else ""
         parts = [f"{who}{self.kind}{since}", f"wchan {self.wchan}" if self.wchan else "", call, self.on, silent]

@@ -154,7 +154,7 @@ def _seen() -> Schema:
         "on": _text("What it waits for: a path, a peer's address, the process at the other end of a pipe."),
         "echo": {
             "type": "boolean",
-            "description": "Whether the terminal shows what is typed; false where a password is asked for.",
+            "description": "For waiting_input: whether the terminal shows what is typed; false for a password.",
         },
         "since_s": number,
         "prompt": _text("What the command asked for on its terminal."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import yaml
 from judge_factory import FAILED, TRUNCATED, expected, judged, make_check, reasons, that
 
 from checkrunner.judge.expectations import EXPECTATIONS
+from checkrunner.model.observation import Activity, Observation
 from checkrunner.model.results import Execution, Severity, VerdictState
 
+DISK = Observation(kind=Activity.IO_WAIT, pid=4242, name="df", since_s=42.0)
 PAGE = (Path(__file__).parents[2] / "docs" / "verdicts.md").read_text()
 
 
@@ -76,6 +79,44 @@ def test_words() -> None:
             "elapsed_s was 2.5 s, expected < 0.5 s",
         ),
         (make_check(crit_if=["free_pct < 5"]), {"names": {"free_pct": 3}}, "crit_if: free_pct < 5 (free_pct = 3)"),
+        (
+            make_check(),
+            {
+                "execution": Execution.TIMED_OUT,
+                "elapsed_s": 60.0,
+                "seen": replace(DISK, name="smartctl", wchan="blk_mq_get_tag", syscall="ioctl", fd=3, on="/dev/sdb"),
+            },
+            (
+                "was ended by its timeout of 60 s after 60.0 s; last seen: smartctl (pid 4242) io_wait for 42.0 s,"
+                " wchan blk_mq_get_tag, in ioctl of fd 3, /dev/sdb"
+            ),
+        ),
+        (
+            make_check(),
+            {
+                "execution": Execution.STUCK,
+                "elapsed_s": 63.0,
+                "seen": replace(DISK, wchan="rpc_wait_bit_killable", syscall="statfs", on="/mnt/nfs", since_s=60.0),
+            },
+            (
+                "could not be ended after 63.0 s; last seen: df (pid 4242) io_wait for 60.0 s,"
+                " wchan rpc_wait_bit_killable, in statfs, /mnt/nfs"
+            ),
+        ),
+        (
+            make_check(),
+            {
+                "execution": Execution.WAITING_INPUT,
+                "prompt": "Password:",
+                "seen": Observation(
+                    kind=Activity.WAITING_INPUT, pid=4242, name="su", on="/dev/pts/3", echo=False, since_s=2.0
+                ),
+            },
+            (
+                "waits for input that nobody gives: it asks 'Password:'; last seen: su (pid 4242) waiting_input for"
+                " 2.0 s, /dev/pts/3, the terminal does not show what is typed"
+            ),
+        ),
         (
             make_check(),
             {"execution": Execution.NOT_RUN, "missing": ("smartctl",)},

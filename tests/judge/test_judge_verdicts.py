@@ -98,7 +98,7 @@ def test_a_command_that_was_not_found(rc: int, message: str) -> None:
             },
             UNKNOWN,
             (
-                "was ended by its timeout of 60 s after 60.0 s; last seen: smartctl (pid 4242) io_wait for 42 s,"
+                "was ended by its timeout of 60 s after 60.0 s; last seen: smartctl (pid 4242) io_wait for 42.4 s,"
                 " wchan blk_mq_get_tag, in ioctl of fd 3, /dev/sdb"
             ),
         ),
@@ -121,7 +121,7 @@ def test_a_command_that_was_not_found(rc: int, message: str) -> None:
             },
             UNKNOWN,
             (
-                "waits for input that nobody gives: it asks 'Password:'; last seen: su (pid 7) waiting_input for 2 s,"
+                "waits for input that nobody gives: it asks 'Password:'; last seen: su (pid 7) waiting_input for 2.0 s,"
                 " /dev/pts/3, the terminal does not show what is typed"
             ),
         ),

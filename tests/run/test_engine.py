@@ -187,7 +187,7 @@ def test_a_lost_link_keeps_what_was_done_and_gives_elapsed_time_to_the_rest() ->
     assert lost.rc is None
     assert lost.seen == waits
     (reason,) = outcome.checks[1].verdict.reasons
-    assert reason.message.endswith("; last seen: df io_wait for 9 s, wchan nfs_wait_bit_killable, /mnt")
+    assert reason.message.endswith("; last seen: df io_wait for 9.0 s, wchan nfs_wait_bit_killable, /mnt")
     assert outcome.checks[3].result is None
 
 
