@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from agent_process import REMOTE, AgentProcess
+from agent_process import REMOTE, AgentProcess, eventually
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -331,7 +331,7 @@ def test_a_background_child_that_holds_the_output(agent: AgentProcess) -> None:
     assert (result["rc"], agent.data(result["id"])) == (0, b"done\n")
     assert result["elapsed_s"] < 2
     assert len(result["leftover"]) == 1
-    assert Path(f"/proc/{result['leftover'][0]}/comm").read_text() == "sleep\n"
+    assert eventually(lambda: Path(f"/proc/{result['leftover'][0]}/comm").read_text() == "sleep\n")
 
 
 def test_late_output_goes_nowhere_and_kills_nobody(agent: AgentProcess, tmp_path: Path) -> None:
