@@ -502,7 +502,7 @@ def test_what_a_command_asks_for_is_masked_and_folded() -> None:
     (finding,) = report.findings
     assert finding.hosts == "gpu[01-03]"
     assert finding.seen["prompt"] == "root@gpu01's password for postgres://app:[redacted]@db1/main (10.0.0.1):"
-    assert "it asks" in finding.reasons[0].message
+    assert finding.reasons[0].message.endswith(f"; it asks: {finding.seen['prompt']}")
     assert "hunter2" not in repr(report)
 
 

@@ -113,8 +113,8 @@ def test_words() -> None:
                 ),
             },
             (
-                "waits for input that nobody gives: it asks 'Password:'; last seen: su (pid 4242) waiting_input for"
-                " 2.0 s, /dev/pts/3, the terminal does not show what is typed"
+                "waits for input that nobody gives; last seen: su (pid 4242) waiting_input for"
+                " 2.0 s, /dev/pts/3, the terminal does not show what is typed; it asks: Password:"
             ),
         ),
         (

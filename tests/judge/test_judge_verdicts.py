@@ -121,8 +121,8 @@ def test_a_command_that_was_not_found(rc: int, message: str) -> None:
             },
             UNKNOWN,
             (
-                "waits for input that nobody gives: it asks 'Password:'; last seen: su (pid 7) waiting_input for 2.0 s,"
-                " /dev/pts/3, the terminal does not show what is typed"
+                "waits for input that nobody gives; last seen: su (pid 7) waiting_input for 2.0 s,"
+                " /dev/pts/3, the terminal does not show what is typed; it asks: Password:"
             ),
         ),
         ({"execution": Execution.KILLED, "signal": 9}, UNKNOWN, "was ended by signal 9"),

@@ -85,18 +85,19 @@ def test_the_example_of_the_manual_is_what_a_run_says(cli: CommandLine) -> None:
 def test_many_hosts_in_one_state_are_one_finding(tmp_path: Path, sshd: SshdFixture) -> None:
     cli = CommandLine(folder=tmp_path, sshd=sshd, hosts=6)
     with hangs(tmp_path) as names:
-        lock = names["/run/lock/backup.lock"]
         outcome = cli.run(
-            f"- hosts: fleet\n  checks:\n    - {{id: lock, run: 'flock {lock} true', timeout: 3}}\n"
-            f"    - {{id: ask, session: b, run: 'read -rs -p \"Password: \" x </dev/tty', timeout: 10}}\n"
+            "- hosts: fleet\n  checks:\n"
+            f"    - {{id: fifo, run: 'cat <{names['/run/replica.fifo']}', timeout: 3}}\n"
+            "    - {id: ask, session: b, run: 'read -rs -p \"Password: \" x </dev/tty', timeout: 10}\n"
         )
 
-    lock_finding, ask = outcome.finding("lock"), outcome.finding("ask")
-    assert (lock_finding["hosts"], lock_finding["execution"]) == ("h[1-6]", "timed_out")
-    assert lock_finding["seen"]["name"] == "flock"
-    assert "pid" not in lock_finding["seen"]
+    fifo, ask = outcome.finding("fifo"), outcome.finding("ask")
+    assert (fifo["hosts"], fifo["execution"]) == ("h[1-6]", "timed_out")
+    assert (fifo["seen"]["kind"], fifo["seen"]["on"]) == ("idle", names["/run/replica.fifo"])
+    assert "pid" not in fifo["seen"]
     assert (ask["hosts"], ask["execution"]) == ("h[1-6]", "waiting_input")
     assert ask["seen"]["prompt"] == "Password:"
+    assert ask["reasons"][0]["message"].endswith("what is typed; it asks: Password:")
     assert ask["seen"]["echo"] is False
 
 
