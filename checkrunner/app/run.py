@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import functools
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
@@ -18,12 +18,16 @@ from checkrunner.app.prepare import Prepared
 from checkrunner.app.script import HostScript
 from checkrunner.findings.build import build_report
 from checkrunner.findings.redact import PatternRedactor
+from checkrunner.findings.secret_names import is_secret_name, secret_values
 from checkrunner.judge.judge import Judge
+from checkrunner.model.errors import TemplateError
 from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import Report, RunInfo
 from checkrunner.model.seams import Observer, Redactor
 from checkrunner.model.sources import Secret
+from checkrunner.plan.hostplan import HostPlan
+from checkrunner.plan.values import Hidden
 from checkrunner.render.json import json_text
 from checkrunner.run.engine import Engine
 from checkrunner.run.limits import fit_forks
@@ -119,9 +123,29 @@ def _interrupts(stop: Stop) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret]:
-    """Every secret that the inventory and the user gave: none of them may stand in a report."""
-    hosts = [plan.host for plan in prepared.plan.hosts]
+def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret | str]:
+    """Every secret that the inventory, the playbook and the user gave: none of them may stand in a report."""
+    plan = prepared.plan
+    hosts = [host_plan.host for host_plan in plan.hosts]
     found = [value for host in hosts for values in (host.vars, host.options) for value in values.values()]
     found += [password, *(host.password for host in hosts)]
-    return list(dict.fromkeys(value for value in found if isinstance(value, Secret)))
+    named: list[Mapping[str, object]] = [plan.setup.extra_vars]
+    named += [play.vars for play in prepared.playbook.plays]
+    named += [host.vars for host in hosts]
+    named += [shape.check.env for shape in plan.shapes.values()]
+    named += [_resolved(host_plan) for host_plan in plan.hosts]
+    known = [value for value in found if isinstance(value, Secret)]
+    return list(dict.fromkeys([*known, *(value for variables in named for value in secret_values(variables))]))
+
+
+def _resolved(plan: HostPlan) -> dict[str, object]:
+    """The values that a host's variables with secret names have where they are made of others."""
+    found: dict[str, object] = {}
+    plays = {entry.shape.play_index: entry for entry in plan.track.entries}
+    for index, entry in plays.items():
+        variables = plan.variables(entry)
+        for name in filter(is_secret_name, variables):
+            with contextlib.suppress(TemplateError):  # whoever reads it gets to know
+                value = variables[name]
+                found[f"{index}_{name}"] = value.secret() if isinstance(value, Hidden) else value
+    return found
