@@ -9,20 +9,11 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from checkrunner.link.answers import AgentFailure, Answer, Done, Hello, ResultAnswer, Running, SliceAnswer, Starting
 from checkrunner.link.payload import Payload
 from checkrunner.link.requests import capped, run_request, slice_request
 from checkrunner.link.starting import Link, Starter
-from checkrunner.link.wire import (
-    AgentFailure,
-    Answer,
-    Done,
-    Hello,
-    ResultAnswer,
-    Running,
-    SliceAnswer,
-    Starting,
-    encode_request,
-)
+from checkrunner.link.wire import encode_request
 from checkrunner.model.errors import AgentError, HostError, ProtocolError, SessionLostError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SessionOptions

@@ -11,19 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from checkrunner.link.wire import (
-    MAX_LINE,
-    MAX_PAYLOAD,
-    NOISE_KEPT,
-    AgentFailure,
-    Answer,
-    AnswerDecoder,
-    Hello,
-    NoInterpreter,
-    ResultAnswer,
-    SliceAnswer,
-    encode_request,
-)
+from checkrunner.link.answers import AgentFailure, Answer, Hello, NoInterpreter, ResultAnswer, SliceAnswer
+from checkrunner.link.wire import MAX_LINE, MAX_PAYLOAD, NOISE_KEPT, AnswerDecoder, encode_request
 from checkrunner.model.errors import ProtocolError
 from checkrunner.model.results import CaptureState, Execution, ProbeResult, RawLine
 
