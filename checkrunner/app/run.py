@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
-import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
 
 from checkrunner import __version__
 from checkrunner.app.identity import new_run_id
+from checkrunner.app.interrupts import interrupts
 from checkrunner.app.links import Links
 from checkrunner.app.prepare import Prepared
 from checkrunner.app.script import HostScript
@@ -35,17 +34,21 @@ from checkrunner.run.stop import Stop
 
 __all__ = ["make_redactor", "run_prepared"]
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
 
 def make_redactor(prepared: Prepared, password: Secret | None = None) -> Redactor:
     """What masks all text of this run before anybody sees it: report, warnings, progress."""
     return PatternRedactor(_secrets(prepared, password))
 
 
-def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | None = None) -> Report:
+def run_prepared(
+    prepared: Prepared,
+    observer: Observer,
+    *,
+    password: Secret | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> Report:
     """Run it and build the report. An interrupt (SIGINT, SIGTERM, SIGHUP) ends the run early; the report is built all
-    the same and says so.
+    the same and says so. `interrupted` tells of one that came before.
 
     Raises UsageError members for connection settings that cannot be used, before anything connects, and nothing that a
     host did; what else escapes is a bug.
@@ -61,7 +64,7 @@ def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | N
     forks, narrowed = fit_forks(options.forks, len(scripts))
     warnings = [*prepared.warnings, *([narrowed] if narrowed else [])]
     not_done = [links.warnings(script.host) for script in scripts]
-    outcomes, reason = asyncio.run(_run(scripts, links, replace(options, forks=forks), observer))
+    outcomes, reason = asyncio.run(_run(scripts, links, replace(options, forks=forks), observer, interrupted))
     by_host = {script.host.name: script for script in scripts}
 
     def texts(outcome: CheckOutcome) -> tuple[str, str]:
@@ -88,39 +91,22 @@ def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | N
 
 
 async def _run(
-    scripts: Sequence[HostScript], links: Links, options: RunOptions, observer: Observer
+    scripts: Sequence[HostScript],
+    links: Links,
+    options: RunOptions,
+    observer: Observer,
+    interrupted: Callable[[], bool],
 ) -> tuple[list[HostOutcome], str]:
     stop = Stop()
     engine = Engine(links.open, options=options, observer=observer)
-    with _interrupts(stop):
+    with interrupts(stop):
+        if interrupted():
+            stop.set("interrupted")
         try:
             outcomes = await engine.run(scripts, stop)
         finally:
             await links.aclose()
     return outcomes, stop.reason
-
-
-@contextlib.contextmanager
-def _interrupts(stop: Stop) -> Iterator[None]:
-    """The first signal ends the run in order (also one that is ending by its deadline); the second ends it at once."""
-    loop = asyncio.get_running_loop()
-    seen = False
-
-    def interrupt(number: signal.Signals) -> None:
-        nonlocal seen
-        if seen:
-            loop.remove_signal_handler(number)
-            signal.raise_signal(number)
-        seen = True
-        stop.set("interrupted")
-
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, functools.partial(interrupt, number))
-    try:
-        yield
-    finally:
-        for number in _SIGNALS:
-            loop.remove_signal_handler(number)
 
 
 def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret | str]:
