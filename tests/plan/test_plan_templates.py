@@ -15,6 +15,7 @@ from checkrunner.model.errors import TemplateError
 from checkrunner.model.sources import NOWHERE, Secret, SourceRef, Template
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.values import RemoteText
+from checkrunner.testing import check_templates
 
 SECRET = Secret("hunter2")
 
@@ -22,6 +23,10 @@ SECRET = Secret("hunter2")
 @pytest.fixture
 def templates() -> Templates:
     return Templates()
+
+
+def test_the_contract_is_kept(templates: Templates) -> None:
+    check_templates(templates)
 
 
 def failure(templates: Templates, template: Template, **names: Any) -> TemplateError:
