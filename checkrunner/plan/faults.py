@@ -173,6 +173,8 @@ def undefined_error(template: Template, expression: bool, name: str, names: Iter
     hint = hint or f"Define it in the inventory, in the play's `vars` or with -e; or write `{name} | default(...)`"
     source, line_text = place(template, find_name(template, name, expression=expression))
     message = f"{name!r} is not defined"
+    if expression and name in ("stdout", "stderr"):
+        message = f"a result has no {name!r}"
     if name in RESULT_NAMES or name in _ELSEWHERE or name in ("stdout", "stderr"):
         return TemplateError(message, source=source, line_text=line_text, hint=hint)  # no variable could mend it
     return UndefinedNameError(message, name=name, source=source, line_text=line_text, hint=hint)

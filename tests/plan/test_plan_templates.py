@@ -175,6 +175,23 @@ def test_errors_of_expressions(templates: Templates, content: str, message: str,
 
 
 @pytest.mark.parametrize(
+    ("expression", "message", "hint"),
+    [
+        ("'x' in stdout", "a result has no 'stdout'", "Output stays on the host"),
+        ("hostvars.a.b", "'hostvars' is not defined", "of its own host only"),
+        ("lookup('file', 'x')", "'lookup' is not defined", "There are no lookups"),
+        ("ansible_facts.x", "'ansible_facts' is not defined", "No facts are gathered"),
+        ("qqqq > 1", "'qqqq' is not defined", "or write `qqqq | default(...)`"),
+    ],
+)
+def test_names_that_mean_something_elsewhere(expression: str, message: str, hint: str) -> None:
+    with pytest.raises(TemplateError) as caught:
+        Templates().evaluate(text(expression), {})
+    assert caught.value.message == message
+    assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize(
     ("content", "free", "required"),
     [
         ("{{ a }} {{ b.c }} {{ range(3) }}", {"a", "b"}, {"a", "b"}),
