@@ -51,8 +51,8 @@ def lint_playbook(request: Request) -> Sequence[Problem]:
     known = bool(request.settings.inventory) and inventory is not None
     hosts, wrong = _hosts(request, reading.playbook, inventory or localhost(), known)
     problems += wrong
-    for plan, guess in _plans(request, reading.playbook, hosts, known) if reading.playbook.plays else ():
-        problems += _of_plan(request, reading, plan, guess)
+    for number, (plan, guess) in enumerate(_plans(request, reading.playbook, hosts, known)):
+        problems += _of_plan(request, reading, plan, guess=guess, first=number == 0)
     return in_order(problems)
 
 
@@ -118,7 +118,7 @@ def _plans(
     return plans
 
 
-def _of_plan(request: Request, reading: Reading, plan: Plan, guess: bool) -> list[Problem]:
+def _of_plan(request: Request, reading: Reading, plan: Plan, *, guess: bool, first: bool) -> list[Problem]:
     def login(host: Host) -> str | None:
         if host.transport == "local":
             return pwd.getpwuid(os.getuid()).pw_name
@@ -127,7 +127,7 @@ def _of_plan(request: Request, reading: Reading, plan: Plan, guess: bool) -> lis
     user = request.settings.ssh_options().user
     hosts = [host.host for host in plan.hosts if host.host is not _ANY]
     problems = _of_connections(Links(request.settings), hosts)
-    problems += lint(plan, guess=guess, lost=reading.lost, login=login)
+    problems += lint(plan, guess=guess, lost=reading.lost, whole=first and not reading.errors, login=login)
     problems += shell_problems(plan)
     return problems
 

@@ -28,7 +28,7 @@ _PLAY = re.compile(r"^\s*(-|\[\s*\{)\s.*?\bhosts\b[\"']?\s*:", re.DOTALL | re.MU
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What of a playbook could be read. `lost` are the names that the checks which could not would have registered."""
+    """What of a playbook could be read. `lost` are the names that what could not be read would have given."""
 
     playbook: Playbook
     errors: tuple[PlaybookError, ...] = ()
@@ -163,7 +163,7 @@ def _start(document: Document) -> SourceRef:
 
 
 def _play(node: YamlMap, document: Document) -> tuple[Play | None, list[PlaybookError], set[str]]:
-    """The play, what is wrong with it, and the names that checks which had to be left out would have registered."""
+    """The play, what is wrong with it, and the names that what had to be left out would have given."""
     from pydantic import ValidationError
 
     from checkrunner.load.checks import build_play
@@ -183,14 +183,15 @@ def _play(node: YamlMap, document: Document) -> tuple[Play | None, list[Playbook
 
 
 def _sound_part(node: YamlMap, exc: ValidationError) -> tuple[YamlMap, set[str]]:
-    """The play without its wrong keys and checks, and what those checks register."""
+    """The play without its wrong keys and checks, and the names that those give: variables, registered results."""
     places = [error["loc"] for error in exc.errors(include_url=False, include_input=False)]
     checks = {loc[1] for loc in places if len(loc) > 1 and loc[0] == "checks"}
     keys = {loc[0] for loc in places if loc and loc[0] != "checks"}
     rest = YamlMap(node.path, node.line, node.column)
     rest.keys_at = node.keys_at
     rest.update({key: value for key, value in node.items() if key not in keys})
-    lost = set()
+    variables = node.get("vars")
+    lost = set(variables) if "vars" in keys and isinstance(variables, YamlMap) else set()
     written = node.get("checks")
     if checks and isinstance(written, YamlList):
         rest["checks"] = kept = YamlList(written.path, written.line, written.column)

@@ -50,13 +50,19 @@ Login = Callable[[Host], str | None]
 
 
 def lint(
-    plan: Plan, *, guess: bool = False, lost: frozenset[str] = frozenset(), login: Login = lambda host: host.user
+    plan: Plan,
+    *,
+    guess: bool = False,
+    lost: frozenset[str] = frozenset(),
+    whole: bool = True,
+    login: Login = lambda host: host.user,
 ) -> Sequence[Problem]:
     """All problems in the order of the file, errors before others of one place. Looks at every check of the playbook,
     also those that no host or tag selects; variables only where hosts are selected.
 
     With `guess` the plan's hosts stand for others that are not known: a variable that nobody defines is then only
-    warned of. `lost` are names that would be known if the playbook were sound.
+    warned of. `lost` are names that would be known if the playbook were sound. With `whole` False there is more of it
+    than the plan has, so that nothing is said of variables that nobody reads.
     """
     problems = [_of_error(error, guess) for error in plan_errors(plan) if getattr(error, "name", None) not in lost]
     for shape in plan.shapes.values():
@@ -65,7 +71,7 @@ def lint(
         problems += _become(plan, shape, login)
     problems += _registers(plan)
     problems += _names(plan.playbook)
-    if not lost and not any(shape.errors for shape in plan.shapes.values()):
+    if whole and not any(shape.errors for shape in plan.shapes.values()):
         problems += _unread(plan)
     return in_order(_in_file(plan, problem) for problem in problems)
 

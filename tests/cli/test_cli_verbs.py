@@ -446,3 +446,15 @@ def test_checks_show_what_they_are_for_and_the_tags_of_the_play(cli: Cli) -> Non
     assert cli("checks", "t.yml").stdout == (
         "all  (hosts: all, 1 of 1 checks)  [daily]\n  a  critical\n               Who am I\n"
     )
+
+
+def test_lint_does_not_call_unknown_what_a_faulty_check_would_have_given(cli: Cli) -> None:
+    (cli.folder / "bad.yml").write_text(
+        "- hosts: all\n  checks:\n    - {id: a, run: id, register: left, blok: 1}\n"
+        "    - {id: b, run: id, when: left.ok}\n"
+    )
+
+    done = cli("lint", "bad.yml", "-e", "unread=1")
+
+    assert [line.split(" ")[0] for line in done.stdout.splitlines() if line.startswith("bad.yml")] == ["bad.yml:3:40:"]
+    assert "unread" not in done.stdout
