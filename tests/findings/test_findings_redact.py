@@ -185,7 +185,10 @@ def test_a_key_in_one_line_is_masked_and_a_mention_of_one_is_not() -> None:
     assert redactor.redact(mention) == mention
 
 
-@given(st.lists(st.text(min_size=4, max_size=8), max_size=5), st.text(max_size=40))
+words = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=4, max_size=8)
+
+
+@given(st.lists(words, max_size=5), st.text(max_size=40))
 def test_many_known_values_are_masked_as_few_are(values: list[str], around: str) -> None:
     text = around.join(["", *values, ""])
     others = [f"{{other{at}}}" for at in range(300)]
