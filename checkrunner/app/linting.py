@@ -2,27 +2,143 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 from collections.abc import Sequence
 
 from checkrunner.app.links import Links
-from checkrunner.app.prepare import Request, prepare
+from checkrunner.app.prepare import Request, read_inventory
+from checkrunner.app.shellsyntax import shell_problems
 from checkrunner.findings.fold import fold
 from checkrunner.findings.hostnotes import fold_notes
-from checkrunner.plan.lint import Level, Problem, lint
+from checkrunner.load.extra_vars import parse_extra_vars
+from checkrunner.load.inventory import localhost
+from checkrunner.load.origins import InventoryOrigins
+from checkrunner.load.patterns import select
+from checkrunner.load.playbook import Reading, find_playbook, read_playbook
+from checkrunner.model.errors import InventoryError, LoadError, NoHostsError, PlaybookError, UsageError
+from checkrunner.model.inventory import Host, Inventory
+from checkrunner.model.playbook import Play, Playbook
+from checkrunner.plan.build import Plan, build_plan
+from checkrunner.plan.excerpts import excerpt
+from checkrunner.plan.lint import Level, Problem, in_order, lint
 
 __all__ = ["EXIT_CODES", "lint_playbook"]
 
 EXIT_CODES = {Level.ERROR: 64, Level.WARNING: 1, Level.HINT: 0}
 """What `lint` ends with for the worst problem found; 0 for none."""
 
+_ANY = Host(name="any host", address="any host")
+_NO_INVENTORY = "No inventory was given: name one with -i"
+
 
 def lint_playbook(request: Request) -> Sequence[Problem]:
     """All problems of the playbook, and those of the inventory's connection settings for the hosts it selects.
 
-    Raises what `prepare` raises: a file that cannot be read has no further problems.
+    What is wrong in one place hides nothing that is wrong in another: plays and checks that cannot be read are left
+    out, and plays whose pattern selects nobody are looked at as for a host of which nothing is known. Raises UsageError
+    for a playbook that is not there and for wrong arguments.
     """
-    prepared = prepare(request, verify=False)
-    links = Links(request.settings)
-    notes = fold_notes((plan.host, links.warnings(plan.host)) for plan in prepared.plan.hosts)
-    warnings = [*prepared.warnings, *(f"{fold(note.names)}: {note.text}" for note in notes)]
-    return [*(Problem(level=Level.WARNING, message=warning) for warning in warnings), *lint(prepared.plan)]
+    try:
+        reading = read_playbook(find_playbook(request.playbook))
+    except PlaybookError as error:
+        if not error.source.line:
+            raise
+        return in_order(_of_load(error))
+    inventory, origins, problems = _inventory(request)
+    problems += [problem for error in reading.errors for problem in _of_load(error)]
+    problems += [Problem(level=Level.WARNING, message=warning) for warning in origins.warnings]
+    known = bool(request.settings.inventory) and inventory is not None
+    hosts, wrong = _hosts(request, reading.playbook, inventory or localhost(), known)
+    problems += wrong
+    for number, (plan, guess) in enumerate(_plans(request, reading.playbook, hosts, known)):
+        problems += _of_plan(request, reading, plan, guess=guess, first=number == 0)
+    return in_order(problems)
+
+
+def _of_load(error: LoadError) -> list[Problem]:
+    return [
+        Problem(level=Level.ERROR, message=e.message, source=e.source, line_text=e.line_text, hint=e.hint)
+        for e in error.errors
+    ]
+
+
+def _inventory(request: Request) -> tuple[Inventory | None, InventoryOrigins, list[Problem]]:
+    try:
+        return *read_inventory(request.settings.inventory), []
+    except InventoryError as error:
+        return None, InventoryOrigins(), _of_load(error)
+
+
+def _hosts(
+    request: Request, playbook: Playbook, inventory: Inventory, known: bool
+) -> tuple[list[tuple[Host, ...]], list[Problem]]:
+    """The hosts of each play, and a problem for each play without any."""
+    hosts: list[tuple[Host, ...]] = []
+    problems = []
+    for play in playbook.plays:
+        try:
+            hosts.append(select(inventory, play.hosts, request.limit))
+        except (NoHostsError, UsageError) as error:
+            hosts.append(())
+            problems.append(_nobody(playbook, play, error, known))
+    limited = request.limit is not None and any(hosts)
+    if request.allow_empty or limited or not known:
+        problems = [_lowered(problem) for problem in problems]
+    return hosts, problems
+
+
+def _nobody(playbook: Playbook, play: Play, error: NoHostsError | UsageError, known: bool) -> Problem:
+    source, line_text = excerpt(playbook, play.hosts_source, "")
+    hint = error.hint if known else _NO_INVENTORY
+    return Problem(level=Level.ERROR, message=error.message, source=source, line_text=line_text, hint=hint)
+
+
+def _lowered(problem: Problem) -> Problem:
+    return Problem(
+        level=Level.WARNING,
+        message=problem.message,
+        source=problem.source,
+        line_text=problem.line_text,
+        hint=problem.hint,
+    )
+
+
+def _plans(
+    request: Request, playbook: Playbook, hosts: Sequence[tuple[Host, ...]], known: bool
+) -> list[tuple[Plan, bool]]:
+    """The plan for the hosts there are, and one for the plays that have none; each with whether hosts are guessed."""
+    extra_vars = parse_extra_vars(request.extra_vars)
+    options = request.settings.run_options()
+    plans = []
+    empty = [() if some else (_ANY,) for some in hosts]
+    for some, guess in ((hosts, not known), (empty, True)):
+        if any(some):
+            plans.append((build_plan(playbook, some, extra_vars=extra_vars, options=options), guess))
+    return plans
+
+
+def _of_plan(request: Request, reading: Reading, plan: Plan, *, guess: bool, first: bool) -> list[Problem]:
+    def login(host: Host) -> str | None:
+        if host.transport == "local":
+            return pwd.getpwuid(os.getuid()).pw_name
+        return host.user or user
+
+    user = request.settings.ssh_options().user
+    hosts = [host.host for host in plan.hosts if host.host is not _ANY]
+    problems = _of_connections(Links(request.settings), hosts)
+    problems += lint(plan, guess=guess, lost=reading.lost, whole=first and not reading.errors, login=login)
+    problems += shell_problems(plan)
+    return problems
+
+
+def _of_connections(links: Links, hosts: Sequence[Host]) -> list[Problem]:
+    notes: list[tuple[Host, Sequence[str]]] = []
+    wrong: dict[str, Problem] = {}
+    for host in hosts:
+        try:
+            notes.append((host, links.warnings(host)))
+        except UsageError as error:
+            wrong[error.message] = Problem(level=Level.ERROR, message=error.message, hint=error.hint)
+    folded = [f"{fold(note.names)}: {note.text}" for note in fold_notes(notes)]
+    return [*wrong.values(), *(Problem(level=Level.WARNING, message=text) for text in folded)]

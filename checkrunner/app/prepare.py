@@ -14,6 +14,7 @@ from checkrunner.model.errors import NoHostsError
 from checkrunner.model.inventory import Host, Inventory
 from checkrunner.model.playbook import Playbook
 from checkrunner.plan.build import Plan, build_plan
+from checkrunner.plan.unread import unread_extra_vars
 from checkrunner.plan.verify import check_plan
 from checkrunner.settings import Settings
 
@@ -71,11 +72,10 @@ def select_hosts(
     return hosts, [str(error) for error in empty]
 
 
-def prepare(request: Request, *, verify: bool = True) -> Prepared:
+def prepare(request: Request) -> Prepared:
     """Read, select, plan and verify. Connects nothing.
 
-    Raises UsageError members for what is wrong in files, names and templates, and NoHostsError. With `verify` False the
-    templates are not checked (`lint` does that itself, to show all errors).
+    Raises UsageError members for what is wrong in files, names and templates, and NoHostsError.
     """
     settings = request.settings
     playbook = load_playbook(find_playbook(request.playbook))
@@ -91,8 +91,9 @@ def prepare(request: Request, *, verify: bool = True) -> Prepared:
         options=settings.run_options(),
         order=inventory.hosts,
     )
-    if verify:
-        check_plan(plan)
+    check_plan(plan)
+    mistyped = [(name, close) for name, close in unread_extra_vars(plan) if close]
+    warnings += [f"-e {name}: no text of the playbook reads it. Did you mean {close!r}?" for name, close in mistyped]
     return Prepared(
         request=request,
         playbook=playbook,

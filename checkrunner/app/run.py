@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
-import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
 
 from checkrunner import __version__
 from checkrunner.app.identity import new_run_id
+from checkrunner.app.interrupts import interrupts
 from checkrunner.app.links import Links
 from checkrunner.app.prepare import Prepared
 from checkrunner.app.script import HostScript
 from checkrunner.findings.build import build_report
 from checkrunner.findings.redact import PatternRedactor
+from checkrunner.findings.secret_names import is_secret_name, secret_values
 from checkrunner.judge.judge import Judge
+from checkrunner.model.errors import TemplateError
 from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import Report, RunInfo
 from checkrunner.model.seams import Observer, Redactor
 from checkrunner.model.sources import Secret
+from checkrunner.plan.hostplan import HostPlan
+from checkrunner.plan.values import Hidden
 from checkrunner.render.json import json_text
 from checkrunner.run.engine import Engine
 from checkrunner.run.limits import fit_forks
@@ -31,17 +34,21 @@ from checkrunner.run.stop import Stop
 
 __all__ = ["make_redactor", "run_prepared"]
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
 
 def make_redactor(prepared: Prepared, password: Secret | None = None) -> Redactor:
     """What masks all text of this run before anybody sees it: report, warnings, progress."""
     return PatternRedactor(_secrets(prepared, password))
 
 
-def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | None = None) -> Report:
+def run_prepared(
+    prepared: Prepared,
+    observer: Observer,
+    *,
+    password: Secret | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> Report:
     """Run it and build the report. An interrupt (SIGINT, SIGTERM, SIGHUP) ends the run early; the report is built all
-    the same and says so.
+    the same and says so. `interrupted` tells of one that came before.
 
     Raises UsageError members for connection settings that cannot be used, before anything connects, and nothing that a
     host did; what else escapes is a bug.
@@ -57,7 +64,7 @@ def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | N
     forks, narrowed = fit_forks(options.forks, len(scripts))
     warnings = [*prepared.warnings, *([narrowed] if narrowed else [])]
     not_done = [links.warnings(script.host) for script in scripts]
-    outcomes, reason = asyncio.run(_run(scripts, links, replace(options, forks=forks), observer))
+    outcomes, reason = asyncio.run(_run(scripts, links, replace(options, forks=forks), observer, interrupted))
     by_host = {script.host.name: script for script in scripts}
 
     def texts(outcome: CheckOutcome) -> tuple[str, str]:
@@ -84,11 +91,17 @@ def run_prepared(prepared: Prepared, observer: Observer, *, password: Secret | N
 
 
 async def _run(
-    scripts: Sequence[HostScript], links: Links, options: RunOptions, observer: Observer
+    scripts: Sequence[HostScript],
+    links: Links,
+    options: RunOptions,
+    observer: Observer,
+    interrupted: Callable[[], bool],
 ) -> tuple[list[HostOutcome], str]:
     stop = Stop()
     engine = Engine(links.open, options=options, observer=observer)
-    with _interrupts(stop):
+    with interrupts(stop):
+        if interrupted():
+            stop.set("interrupted")
         try:
             outcomes = await engine.run(scripts, stop)
         finally:
@@ -96,32 +109,29 @@ async def _run(
     return outcomes, stop.reason
 
 
-@contextlib.contextmanager
-def _interrupts(stop: Stop) -> Iterator[None]:
-    """The first signal ends the run in order (also one that is ending by its deadline); the second ends it at once."""
-    loop = asyncio.get_running_loop()
-    seen = False
-
-    def interrupt(number: signal.Signals) -> None:
-        nonlocal seen
-        if seen:
-            loop.remove_signal_handler(number)
-            signal.raise_signal(number)
-        seen = True
-        stop.set("interrupted")
-
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, functools.partial(interrupt, number))
-    try:
-        yield
-    finally:
-        for number in _SIGNALS:
-            loop.remove_signal_handler(number)
-
-
-def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret]:
-    """Every secret that the inventory and the user gave: none of them may stand in a report."""
-    hosts = [plan.host for plan in prepared.plan.hosts]
+def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret | str]:
+    """Every secret that the inventory, the playbook and the user gave: none of them may stand in a report."""
+    plan = prepared.plan
+    hosts = [host_plan.host for host_plan in plan.hosts]
     found = [value for host in hosts for values in (host.vars, host.options) for value in values.values()]
     found += [password, *(host.password for host in hosts)]
-    return list(dict.fromkeys(value for value in found if isinstance(value, Secret)))
+    named: list[Mapping[str, object]] = [plan.setup.extra_vars]
+    named += [play.vars for play in prepared.playbook.plays]
+    named += [host.vars for host in hosts]
+    named += [shape.check.env for shape in plan.shapes.values()]
+    named += [_resolved(host_plan) for host_plan in plan.hosts]
+    known = [value for value in found if isinstance(value, Secret)]
+    return list(dict.fromkeys([*known, *(value for variables in named for value in secret_values(variables))]))
+
+
+def _resolved(plan: HostPlan) -> dict[str, object]:
+    """The values that a host's variables with secret names have where they are made of others."""
+    found: dict[str, object] = {}
+    plays = {entry.shape.play_index: entry for entry in plan.track.entries}
+    for index, entry in plays.items():
+        variables = plan.variables(entry)
+        for name in filter(is_secret_name, variables):
+            with contextlib.suppress(TemplateError):  # whoever reads it gets to know
+                value = variables[name]
+                found[f"{index}_{name}"] = value.secret() if isinstance(value, Hidden) else value
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import sys
 
+from checkrunner.cli.signals import let_signals_through
 from checkrunner.model.errors import SettingsError
 from checkrunner.model.sources import Secret
 
@@ -18,4 +19,5 @@ def ask_password() -> Secret:
     """
     if not sys.stdin.isatty():
         raise SettingsError("ask_pass", True, "flag", "there is no terminal to ask on")
-    return Secret(getpass.getpass("SSH password: ", stream=sys.stderr))
+    with let_signals_through():
+        return Secret(getpass.getpass("SSH password: ", stream=sys.stderr))

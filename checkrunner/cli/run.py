@@ -9,6 +9,7 @@ import typer
 
 from checkrunner.cli.failure import forget_stdout
 from checkrunner.cli.options import AllowEmpty, ExtraVars, Inventory, Limit, PlaybookName, SkipTags, Tags, split_words
+from checkrunner.cli.signals import was_interrupted
 from checkrunner.model.errors import UsageError
 
 if TYPE_CHECKING:  # only for their names: importing them is put off until a run is wanted
@@ -170,7 +171,7 @@ def run(
     prepared = prepare(request)
     mask = make_redactor(prepared, password).redact
     with choose_progress(settings, quiet=quiet, verbose=verbose, mask=mask) as observer:
-        report = run_prepared(prepared, observer, password=password)
+        report = run_prepared(prepared, observer, password=password, interrupted=was_interrupted)
     return _deliver(destination, report, color=settings.color)
 
 

@@ -28,7 +28,8 @@ def mask_numbers(text: str) -> str:
     """The text with every time, hexadecimal id and free-standing number as ``#``, and runs of spaces as one or
     none: the columns of a table move with the width of its numbers."""
     text = _VARYING.sub("#", text)
-    return _SPACES.sub("", text) if " " in text else text
+    aligned = "  " in text or "\n " in text or text.startswith(" ")
+    return _SPACES.sub("", text) if aligned else text
 
 
 def own_names(host: Host) -> tuple[str, ...]:

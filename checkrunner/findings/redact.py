@@ -6,23 +6,19 @@ part could take.
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from urllib.parse import quote
 
 from checkrunner.findings.keyblocks import redact_key_blocks
+from checkrunner.findings.known import KnownValues
 from checkrunner.findings.messages import is_message
 from checkrunner.model.sources import Secret
 
-__all__ = ["MARK", "RULES", "NullRedactor", "PatternRedactor", "Rule", "mask_secrets"]
+__all__ = ["MARK", "RULES", "NullRedactor", "PatternRedactor", "Rule"]
 
 MARK = "[redacted]"
 _ROUNDS = 4
-_SHORT = 4
-"""Known values shorter than this are masked only where they stand alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,7 +281,7 @@ class PatternRedactor:
     """
 
     def __init__(self, secrets: Iterable[Secret | str] = ()) -> None:
-        self._known = _known_pattern(secrets)
+        self._known = KnownValues(secrets, MARK)
 
     def redact(self, text: str) -> str:
         """Mask what looks like a secret. Idempotent; the number of newlines stays."""
@@ -297,13 +293,8 @@ class PatternRedactor:
         return text
 
     def _pass(self, text: str) -> str:
-        text = _mask_known(redact_key_blocks(text, MARK), self._known)
+        text = self._known.mask(redact_key_blocks(text, MARK))
         return "\n".join(_redact_line(line) for line in text.split("\n"))
-
-
-def mask_secrets(text: str, secrets: Iterable[Secret | str]) -> str:
-    """Mask the values of `secrets` only, in any of their usual forms."""
-    return _mask_known(text, _known_pattern(secrets))
 
 
 def _redact_line(line: str) -> str:
@@ -312,37 +303,3 @@ def _redact_line(line: str) -> str:
         if any(hint in low for hint in rule.hints):
             line = rule.pattern.sub(rule.replace, line)
     return line
-
-
-def _mask_known(text: str, known: re.Pattern[str] | None) -> str:
-    if known is None:
-        return text
-    # A value that is part of the mark itself must not be looked for inside marks.
-    return MARK.join(known.sub(MARK, part) for part in text.split(MARK))
-
-
-def _known_pattern(secrets: Iterable[Secret | str]) -> re.Pattern[str] | None:
-    forms: set[str] = set()
-    for secret in secrets:
-        value = secret.reveal() if isinstance(secret, Secret) else secret
-        for line in value.split("\n"):
-            forms |= _forms(line.strip("\r"))
-    if not forms:
-        return None
-    ordered = sorted(forms, key=lambda form: (-len(form), form))
-    return re.compile("|".join(_alone(form) if len(form) < _SHORT else re.escape(form) for form in ordered))
-
-
-def _forms(value: str) -> set[str]:
-    """The value as programs print it: plain, JSON-escaped, percent-encoded, in base64."""
-    if not value.strip():
-        return set()
-    forms = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
-    if len(value) >= _SHORT:
-        data = value.encode("utf-8", "surrogatepass")
-        forms |= {quote(data, safe=""), quote(data), base64.b64encode(data).decode().rstrip("=")}
-    return forms
-
-
-def _alone(form: str) -> str:
-    return rf"(?<!\w){re.escape(form)}(?!\w)"

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from checkrunner.findings.redact import mask_secrets
+from checkrunner.findings.known import KnownValues
+from checkrunner.findings.redact import MARK
+from checkrunner.findings.secret_names import secret_values
 from checkrunner.findings.textview import line_view
 from checkrunner.model.plan import Step
 from checkrunner.model.playbook import Check, SliceRule, SliceWhen
@@ -83,12 +85,16 @@ def queries(check: Check, step: Step, result: Result, verdict: Verdict, render: 
 
 
 def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor) -> Slice:
-    """Make a slice of what the host sent: text view, secrets masked (those in the step's environment whatever
-    `redactor` does), evidence id. Where the lines have no numbers (`SliceMode.BYTES`) there is no evidence id."""
-    secrets = [value for value in step.command.env.values() if isinstance(value, Secret)]
+    """Make a slice of what the host sent: text view, secrets masked (those in the step's environment, known by type or
+    name, whatever `redactor` does), evidence id. Where the lines have no numbers (`SliceMode.BYTES`) there is no
+    evidence id."""
+    env = step.command.env
+    secrets: list[Secret | str] = [value for value in env.values() if isinstance(value, Secret)]
+    secrets += secret_values(env)
+    known = KnownValues(secrets, MARK)
 
     def mask(text: str) -> str:
-        return redactor.redact(mask_secrets(text, secrets))
+        return redactor.redact(known.mask(text))
 
     query = raw.query
     lines = _masked([line_view(line) for line in _split(raw)], mask)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from checkrunner.judge.execution import not_found, not_looked
 from checkrunner.judge.expectations import EXPECTATIONS, Case, Ruling, clip, gap
@@ -18,9 +18,10 @@ from checkrunner.model.metadata import result_names, truth
 from checkrunner.model.plan import Step
 from checkrunner.model.playbook import Check, Expectation
 from checkrunner.model.results import Probe, ProbeKind, Reason, Result, Severity, Stream, Verdict, VerdictState
+from checkrunner.model.seams import Templates
 from checkrunner.model.sources import Template
 
-__all__ = ["Judge", "TemplateEngine"]
+__all__ = ["Judge"]
 
 _Names = Mapping[str, Any]
 
@@ -31,26 +32,6 @@ _UNMET = {
     Severity.INFO: VerdictState.OK,
 }
 _WORST = (VerdictState.CRIT, VerdictState.UNKNOWN, VerdictState.WARN, VerdictState.OK)
-
-
-class TemplateEngine(Protocol):
-    """What the judge needs of templates and expressions. Every method raises TemplateError."""
-
-    def render(self, template: Template, names: _Names) -> str:
-        """The text with its templates filled in."""
-        ...
-
-    def evaluate(self, expression: Template, names: _Names) -> Any:
-        """The value of an expression."""
-        ...
-
-    def names_in_expression(self, expression: Template) -> frozenset[str]:
-        """The names that an expression reads."""
-        ...
-
-    def attributes_of(self, expression: Template, name: str) -> frozenset[str]:
-        """What an expression reads of one of its names."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +45,7 @@ class _Item:
 class Judge:
     """Judges the results of any number of checks; what it knows of a check is kept."""
 
-    def __init__(self, templates: TemplateEngine) -> None:
+    def __init__(self, templates: Templates) -> None:
         self._templates = templates
         self._known: dict[int, tuple[Check, tuple[_Item, ...], bool]] = {}
 

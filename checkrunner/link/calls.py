@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from checkrunner.link.wire import AgentFailure, Answer, Done, ResultAnswer, Running, SliceAnswer
+from checkrunner.link.answers import AgentFailure, Answer, Done, ResultAnswer, Running, SliceAnswer
 from checkrunner.model.errors import AgentError, HostError, ProtocolError
 from checkrunner.model.observation import Observation
 from checkrunner.model.results import RawSlice, SliceMode, SliceQuery

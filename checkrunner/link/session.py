@@ -9,12 +9,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from checkrunner.link.calls import Calls, raw_slice
-from checkrunner.link.payload import Payload
-from checkrunner.link.requests import capped, run_request, slice_request
-from checkrunner.link.starting import Link, Starter
-from checkrunner.link.wire import (
-    MAX_NOISE,
+from checkrunner.link.answers import (
     AgentFailure,
     Answer,
     Bye,
@@ -24,8 +19,12 @@ from checkrunner.link.wire import (
     ResultAnswer,
     SliceAnswer,
     Starting,
-    encode_request,
 )
+from checkrunner.link.calls import Calls, raw_slice
+from checkrunner.link.payload import Payload
+from checkrunner.link.requests import capped, run_request, slice_request
+from checkrunner.link.starting import Link, Starter
+from checkrunner.link.wire import MAX_NOISE, encode_request
 from checkrunner.model.errors import AgentError, HostError, ProtocolError, SessionLostError
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation

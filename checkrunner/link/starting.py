@@ -13,9 +13,10 @@ import asyncio
 import secrets
 from dataclasses import dataclass
 
+from checkrunner.link.answers import AgentFailure, Answer, Hello, NoInterpreter
 from checkrunner.link.payload import Payload, load_payload
 from checkrunner.link.requests import hello_request
-from checkrunner.link.wire import MAX_NOISE, PROTOCOL_VERSION, AgentFailure, Answer, AnswerDecoder, Hello, NoInterpreter
+from checkrunner.link.wire import MAX_NOISE, PROTOCOL_VERSION, AnswerDecoder
 from checkrunner.model.characters import one_line
 from checkrunner.model.errors import (
     HandshakeError,

@@ -11,19 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
-from checkrunner.link.answers import (
-    AgentFailure,
-    Answer,
-    Bye,
-    Done,
-    Hello,
-    NoInterpreter,
-    ResultAnswer,
-    Running,
-    SliceAnswer,
-    Starting,
-    read_answer,
-)
+from checkrunner.link.answers import AgentFailure, Answer, NoInterpreter, Starting, read_answer
 from checkrunner.link.fields import MalformedError, shown
 from checkrunner.model.errors import ProtocolError
 
@@ -35,17 +23,7 @@ __all__ = [
     "NOISE_KEPT",
     "PROTOCOL_VERSION",
     "STARTING",
-    "AgentFailure",
-    "Answer",
     "AnswerDecoder",
-    "Bye",
-    "Done",
-    "Hello",
-    "NoInterpreter",
-    "ResultAnswer",
-    "Running",
-    "SliceAnswer",
-    "Starting",
     "encode_request",
 ]
 

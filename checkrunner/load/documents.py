@@ -18,6 +18,7 @@ from checkrunner.model.sources import SourceRef
 
 __all__ = ["Document", "parse", "read_file"]
 
+_MAX_BYTES = 64 << 20
 _MAX_DEPTH = 100
 _FREE_EXPANSION = 100_000
 """Values that aliases may stand for in any file; beyond it, ten times what the file itself holds."""
@@ -54,9 +55,11 @@ def read_file(path: str, error: type[LoadError] = LoadError) -> str:
     here = SourceRef(path=path)
     try:
         with open(path, "rb") as file:
-            data = file.read()
+            data = file.read(_MAX_BYTES + 1)
     except OSError as exc:
         raise error(f"cannot be read: {exc.strerror or exc}", source=here) from exc
+    if len(data) > _MAX_BYTES:
+        raise error(f"has more than {_MAX_BYTES >> 20} MiB, which is no file of this kind", source=here)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as exc:

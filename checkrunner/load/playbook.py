@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checkrunner.load.documents import Document, parse, read_file
 from checkrunner.load.nodes import YamlList, YamlMap, YamlScalar, raw_text
@@ -15,11 +16,23 @@ from checkrunner.model.errors import PlaybookError, UnknownNameError, nearest
 from checkrunner.model.playbook import Check, Play, Playbook
 from checkrunner.model.sources import SourceRef
 
-__all__ = ["find_playbook", "load_playbook", "playbook_schema"]
+if TYPE_CHECKING:  # it is loaded only to read a playbook
+    from pydantic import ValidationError
+
+__all__ = ["Reading", "find_playbook", "load_playbook", "playbook_schema", "read_playbook"]
 
 _SUFFIXES = (".yml", ".yaml", ".json")
 _HEAD_BYTES = 16 << 10
 _PLAY = re.compile(r"^\s*(-|\[\s*\{)\s.*?\bhosts\b[\"']?\s*:", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What of a playbook could be read. `lost` are the names that what could not be read would have given."""
+
+    playbook: Playbook
+    errors: tuple[PlaybookError, ...] = ()
+    lost: frozenset[str] = frozenset()
 
 
 def load_playbook(path: str, text: str | None = None) -> Playbook:
@@ -27,19 +40,28 @@ def load_playbook(path: str, text: str | None = None) -> Playbook:
 
     Raises PlaybookError at the place of the first error; its text shows up to ten errors of the file.
     """
+    reading = read_playbook(path, text)
+    raise_all(reading.errors)
+    return reading.playbook
+
+
+def read_playbook(path: str, text: str | None = None) -> Reading:
+    """The same, but what is wrong in a play or check leaves only that out. Raises PlaybookError for a file that is not
+    YAML or no list of plays."""
     if text is None:
         text = read_file(path, PlaybookError)
     document = parse(text, path, PlaybookError)
     plays: list[Play] = []
     errors: list[PlaybookError] = []
+    lost: set[str] = set()
     for node in _play_nodes(document):
-        try:
-            plays.append(_play(node, document))
-        except PlaybookError as exc:
-            errors.extend(getattr(exc, "errors", [exc]))
-    raise_all(errors)
+        play, wrong, names = _play(node, document)
+        plays += [play] if play else []
+        errors += wrong
+        lost |= names
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return Playbook(path=path, plays=tuple(plays), digest=digest, lines=tuple(document.lines))
+    playbook = Playbook(path=path, plays=tuple(plays), digest=digest, lines=tuple(document.lines))
+    return Reading(playbook=playbook, errors=tuple(errors), lost=frozenset(lost))
 
 
 def find_playbook(name_or_path: str) -> str:
@@ -140,7 +162,8 @@ def _start(document: Document) -> SourceRef:
     return SourceRef(path=document.path)
 
 
-def _play(node: YamlMap, document: Document) -> Play:
+def _play(node: YamlMap, document: Document) -> tuple[Play | None, list[PlaybookError], set[str]]:
+    """The play, what is wrong with it, and the names that what had to be left out would have given."""
     from pydantic import ValidationError
 
     from checkrunner.load.checks import build_play
@@ -150,13 +173,34 @@ def _play(node: YamlMap, document: Document) -> Play:
         model = PlayModel.model_validate(node)
     except ValidationError as exc:
         errors = translate(exc, node, document)
-    else:
-        play = build_play(model, node)
-        errors = _repeated_ids(play, document)
-        if not errors:
-            return play
-    raise_all(errors)
-    raise document.fail(node, "is not a play")
+        rest, lost = _sound_part(node, exc)
+        try:
+            return build_play(PlayModel.model_validate(rest), rest), errors, lost
+        except ValidationError:
+            return None, errors, lost
+    play = build_play(model, node)
+    return play, _repeated_ids(play, document), set()
+
+
+def _sound_part(node: YamlMap, exc: ValidationError) -> tuple[YamlMap, set[str]]:
+    """The play without its wrong keys and checks, and the names that those give: variables, registered results."""
+    places = [error["loc"] for error in exc.errors(include_url=False, include_input=False)]
+    checks = {loc[1] for loc in places if len(loc) > 1 and loc[0] == "checks"}
+    keys = {loc[0] for loc in places if loc and loc[0] != "checks"}
+    rest = YamlMap(node.path, node.line, node.column)
+    rest.keys_at = node.keys_at
+    rest.update({key: value for key, value in node.items() if key not in keys})
+    variables = node.get("vars")
+    lost = set(variables) if "vars" in keys and isinstance(variables, YamlMap) else set()
+    written = node.get("checks")
+    if checks and isinstance(written, YamlList):
+        rest["checks"] = kept = YamlList(written.path, written.line, written.column)
+        for number, check in enumerate(written):
+            if number not in checks:
+                kept.append(check)
+            elif isinstance(check, YamlMap) and isinstance(name := check.get("register"), YamlScalar):
+                lost.add(name.raw)
+    return rest, lost
 
 
 def _repeated_ids(play: Play, document: Document) -> list[PlaybookError]:

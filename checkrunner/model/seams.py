@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck, Skip, Step
 from checkrunner.model.report import Report
 from checkrunner.model.results import RawSlice, Result, Slice, SliceQuery, Verdict
+from checkrunner.model.sources import Template
 
 __all__ = [
     "Channel",
@@ -21,6 +22,7 @@ __all__ = [
     "Renderer",
     "Script",
     "Session",
+    "Templates",
     "TokenCounter",
     "Transport",
 ]
@@ -126,6 +128,27 @@ class Session(Protocol):
 
     async def aclose(self) -> None:
         """End the remote side: it ends its processes and removes its directory. Idempotent, never raises."""
+        ...
+
+
+class Templates(Protocol):
+    """What the judge needs of templates and expressions. Every method raises TemplateError, and nothing else, for what
+    is written wrongly or reads a name that is not there. Pure: the same names give the same answer."""
+
+    def render(self, template: Template, names: Mapping[str, Any]) -> str:
+        """The text with its templates filled in; a text without any as it stands. Values are not templates again."""
+        ...
+
+    def evaluate(self, expression: Template, names: Mapping[str, Any]) -> Any:
+        """The value of an expression, which is written without braces."""
+        ...
+
+    def names_in_expression(self, expression: Template) -> frozenset[str]:
+        """The names that an expression reads; those that it makes itself are not among them."""
+        ...
+
+    def attributes_of(self, expression: Template, name: str) -> frozenset[str]:
+        """What an expression reads of one of its names: ``{"rc"}`` for ``disk.rc > 0``; empty for other names."""
         ...
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from checkrunner.model.errors import TemplateError, nearest
 from checkrunner.model.metadata import REGISTERED_NAMES, RESULT_NAMES
 from checkrunner.model.sources import SourceRef, Template
-from checkrunner.plan.values import SecretInTextError
+from checkrunner.plan.values import NotANumberError, SecretInTextError
 
 __all__ = [
     "RAW_HINT",
@@ -17,7 +17,9 @@ __all__ = [
     "attribute_error",
     "fault_at",
     "find_name",
+    "of_variable",
     "place",
+    "restated",
     "runtime_error",
     "syntax_error",
     "undefined_error",
@@ -170,7 +172,12 @@ def undefined_error(template: Template, expression: bool, name: str, names: Iter
         hint = RAW_HINT
     hint = hint or f"Define it in the inventory, in the play's `vars` or with -e; or write `{name} | default(...)`"
     source, line_text = place(template, find_name(template, name, expression=expression))
-    return UndefinedNameError(name, source=source, line_text=line_text, hint=hint)
+    message = f"{name!r} is not defined"
+    if expression and name in ("stdout", "stderr"):
+        message = f"a result has no {name!r}"
+    if name in RESULT_NAMES or name in _ELSEWHERE or name in ("stdout", "stderr"):
+        return TemplateError(message, source=source, line_text=line_text, hint=hint)  # no variable could mend it
+    return UndefinedNameError(message, name=name, source=source, line_text=line_text, hint=hint)
 
 
 def attribute_error(template: Template, expression: bool, name: str, owner: str = "") -> TemplateError:
@@ -187,9 +194,16 @@ def attribute_error(template: Template, expression: bool, name: str, owner: str 
 class UndefinedNameError(TemplateError):
     """A name that nobody has defined, in a text that needs it. `name` is that name."""
 
-    def __init__(self, name: str, *, source: SourceRef, line_text: str, hint: str) -> None:
-        super().__init__(f"{name!r} is not defined", source=source, line_text=line_text, hint=hint)
+    def __init__(self, message: str, *, name: str, source: SourceRef, line_text: str = "", hint: str = "") -> None:
+        super().__init__(message, source=source, line_text=line_text, hint=hint)
         self.name = name
+
+
+def restated(error: TemplateError, message: str, source: SourceRef, line_text: str) -> TemplateError:
+    """The same error in other words or at another place."""
+    if isinstance(error, UndefinedNameError):
+        return UndefinedNameError(message, name=error.name, source=source, line_text=line_text, hint=error.hint)
+    return TemplateError(message, source=source, line_text=line_text, hint=error.hint)
 
 
 _UNDEFINED = re.compile(r"'(?P<name>.*)' is undefined")
@@ -202,7 +216,7 @@ def runtime_error(
     """From any exception of an evaluation. `kind` is ``undefined`` where the engine says so, else empty."""
     message = " ".join(str(error).split())
     if isinstance(error, TemplateError):
-        return _of_variable(template, expression, error)
+        return of_variable(template, expression, error)
     if isinstance(error, SecretInTextError):
         offset = find_name(template, error.name, expression=expression)
         hint = "Give it to the command through `env`, and use it there as a shell variable"
@@ -215,6 +229,10 @@ def runtime_error(
                 return attribute_error(template, expression, found["name"])
             offset = find_name(template, found["name"], expression=expression, attribute=True)
             return fault_at(template, offset, f"there is no {found['name']!r} in it ({found['owner']})")
+    if isinstance(error, NotANumberError):
+        name = _culprit(template, names, error.value)
+        offset = find_name(template, name, expression=expression)
+        return fault_at(template, offset, f"{f'{name} is ' if name else ''}{error.value!r}, not a number")
     if isinstance(error, RecursionError):
         message = "it calls itself without end"
     found = _NO_ORDER.fullmatch(message)
@@ -225,6 +243,17 @@ def runtime_error(
     return fault_at(template, offset, f"cannot be evaluated: {message or type(error).__name__}", hint)
 
 
+def _words(template: Template) -> Iterable[str]:
+    return dict.fromkeys(re.findall(r"(?<![\w.'\"|])[A-Za-z_]\w*", template.text))
+
+
+def _culprit(template: Template, names: Mapping[str, object], value: object) -> str:
+    """The name in the text that has this value, if there is one."""
+    return next(
+        (w for w in _words(template) if w in names and isinstance(v := names[w], str) and v.strip() == value), ""
+    )
+
+
 _NO_ORDER = re.compile(
     r"'(?P<operator>[<>]=?)' not supported between instances of '(?P<left>\w+)' and '(?P<right>\w+)'"
 )
@@ -232,8 +261,7 @@ _NO_ORDER = re.compile(
 
 def _text_and_number(template: Template, expression: bool, operator: str, names: Mapping[str, object]) -> TemplateError:
     """A text was compared with a number: most often a variable of ``-e name=0``, which is a text."""
-    words = dict.fromkeys(re.findall(r"(?<![\w.'\"|])[A-Za-z_]\w*", template.text))
-    texts = [word for word in words if word in names and isinstance(names[word], str)]
+    texts = [word for word in _words(template) if word in names and isinstance(names[word], str)]
     if len(texts) != 1:
         offset = max(template.text.find(operator), 0)
         hint = "Make it a number with `| int` or `| float`"
@@ -247,10 +275,11 @@ def _text_and_number(template: Template, expression: bool, operator: str, names:
     return fault_at(template, offset, message, hint)
 
 
-def _of_variable(template: Template, expression: bool, error: TemplateError) -> TemplateError:
+def of_variable(template: Template, expression: bool, error: TemplateError) -> TemplateError:
     """An error within a variable: its own place when it has one, else the place where the variable is used."""
     if error.source.line:
         return error
     found = re.match(r"variable '([^']+)'", error.message)
     offset = find_name(template, found[1] if found else "", expression=expression)
-    return fault_at(template, offset, error.message, error.hint)
+    source, line_text = place(template, offset)
+    return restated(error, error.message, source, line_text)

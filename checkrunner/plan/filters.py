@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from checkrunner.model.metadata import truth
-from checkrunner.plan.values import Registered
+from checkrunner.plan.values import NotANumberError, Registered
 
 __all__ = [
     "FILTERS",
@@ -26,6 +26,7 @@ __all__ = [
     "is_search",
     "is_skipped",
     "is_succeeded",
+    "number",
     "quote",
     "regex_replace",
     "regex_search",
@@ -48,6 +49,19 @@ def to_bool(value: object) -> bool:
 def quote(value: object) -> str:
     """The text as one word of a shell command."""
     return shlex.quote("" if value is None else str(value))
+
+
+def number(value: object) -> int | float:
+    """The number that a value is or that its text says; anything else is an error, where `int` and `float` say 0."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    text = str(value).strip()  # raises for what is undefined
+    if _NUMBER.fullmatch(text):
+        return int(text) if text.lstrip("+-").isdigit() else float(text)
+    raise NotANumberError(text)
+
+
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)", re.ASCII)
 
 
 def basename(value: object) -> str:
@@ -123,6 +137,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "basename": basename,
     "bool": to_bool,
     "dirname": dirname,
+    "number": number,
     "quote": quote,
     "regex_replace": regex_replace,
     "regex_search": regex_search,

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from checkrunner.model.errors import TemplateError
+from checkrunner.model.inventory import Host
 from checkrunner.model.metadata import RESULT_NAMES
 from checkrunner.model.playbook import Playbook
 from checkrunner.model.sources import NOWHERE, SourceRef, Template
 from checkrunner.plan.build import Plan
-from checkrunner.plan.faults import place
+from checkrunner.plan.excerpts import excerpt
+from checkrunner.plan.faults import UndefinedNameError, place
 from checkrunner.plan.habits import bad_habits
 from checkrunner.plan.privileges import become_user
 from checkrunner.plan.shape import Shape
 from checkrunner.plan.tags import check_tags
+from checkrunner.plan.unread import unread_extra_vars
 from checkrunner.plan.variables import MAGIC
 from checkrunner.plan.verify import plan_errors
 
-__all__ = ["Level", "Problem", "lint"]
+__all__ = ["Level", "Login", "Problem", "in_order", "lint"]
 
 
 class Level(StrEnum):
@@ -41,21 +45,62 @@ class Problem:
     hint: str = ""
 
 
-def lint(plan: Plan) -> Sequence[Problem]:
+Login = Callable[[Host], str | None]
+"""The account that a host is logged in to with, where it is known."""
+
+
+def lint(
+    plan: Plan,
+    *,
+    guess: bool = False,
+    lost: frozenset[str] = frozenset(),
+    whole: bool = True,
+    login: Login = lambda host: host.user,
+) -> Sequence[Problem]:
     """All problems in the order of the file, errors before others of one place. Looks at every check of the playbook,
-    also those that no host or tag selects; variables only where hosts are selected."""
-    problems = [
-        Problem(level=Level.ERROR, message=e.message, source=e.source, line_text=e.line_text, hint=e.hint)
-        for e in plan_errors(plan)
-    ]
+    also those that no host or tag selects; variables only where hosts are selected.
+
+    With `guess` the plan's hosts stand for others that are not known: a variable that nobody defines is then only
+    warned of. `lost` are names that would be known if the playbook were sound. With `whole` False there is more of it
+    than the plan has, so that nothing is said of variables that nobody reads.
+    """
+    problems = [_of_error(error, guess) for error in plan_errors(plan) if getattr(error, "name", None) not in lost]
     for shape in plan.shapes.values():
         problems += _commands(shape)
         problems += _tags(shape)
-        problems += _become(shape)
+        problems += _become(plan, shape, login)
     problems += _registers(plan)
     problems += _names(plan.playbook)
+    if whole and not any(shape.errors for shape in plan.shapes.values()):
+        problems += _unread(plan)
+    return in_order(_in_file(plan, problem) for problem in problems)
+
+
+def in_order(problems: Iterable[Problem]) -> list[Problem]:
+    """Each once, in the order of the file, errors before others of one place."""
     order = list(Level)
     return sorted(set(problems), key=lambda p: (p.source.path, p.source.line, p.source.column, order.index(p.level)))
+
+
+def _of_error(error: TemplateError, guess: bool) -> Problem:
+    level, message = Level.ERROR, error.message
+    if guess and isinstance(error, UndefinedNameError):
+        level, message = Level.WARNING, error.message.replace("is not defined", "is defined by no inventory given")
+    return Problem(level=level, message=message, source=error.source, line_text=error.line_text, hint=error.hint)
+
+
+def _in_file(plan: Plan, problem: Problem) -> Problem:
+    source, line_text = excerpt(plan.playbook, problem.source, problem.line_text)
+    return replace(problem, source=source, line_text=line_text)
+
+
+def _unread(plan: Plan) -> Iterator[Problem]:
+    for name, close in unread_extra_vars(plan):
+        message = f"-e {name}: no text of the playbook reads it"
+        hint = f"Did you mean {close!r}?" if close else ""
+        if name.startswith("ansible_"):
+            hint = "Connection settings are read from the inventory"
+        yield Problem(level=Level.WARNING if close else Level.HINT, message=message, hint=hint)
 
 
 _BECOME_HINT = (
@@ -63,10 +108,16 @@ _BECOME_HINT = (
 )
 
 
-def _become(shape: Shape) -> Iterator[Problem]:
-    user = become_user(shape)
+def _become(plan: Plan, shape: Shape, login: Login) -> Iterator[Problem]:
+    """Where the check is to run as another account than the one that logs in; as the playbook says, without hosts."""
+    hosts = [host.host for host in plan.hosts if any(entry.shape is shape for entry in host.track.entries)]
+    wanted = [(host.name, become_user(shape, host), login(host)) for host in hosts]
+    missed = [(name, user) for name, user, known in wanted if user and user != known]
+    user = missed[0][1] if missed else None if hosts else become_user(shape)
     if user:
         message = f"check {shape.check.id!r} runs only where one logs in as {user}: `become` changes no account yet"
+        if 0 < len(missed) < len(hosts):
+            message += f" (host {missed[0][0]}" + (f" and {len(missed) - 1} more)" if len(missed) > 1 else ")")
         yield _at(shape, Level.WARNING, message, _BECOME_HINT)
 
 

@@ -11,7 +11,7 @@ from checkrunner.model.plan import CheckOutcome
 from checkrunner.model.results import Execution, VerdictState
 from checkrunner.model.sources import Secret
 
-__all__ = ["Hidden", "Registered", "RemoteText", "SecretInTextError", "hide", "put_in_shell"]
+__all__ = ["Hidden", "NotANumberError", "Registered", "RemoteText", "SecretInTextError", "hide", "put_in_shell"]
 
 
 class SecretInTextError(Exception):
@@ -20,6 +20,14 @@ class SecretInTextError(Exception):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.name = name
+
+
+class NotANumberError(ValueError):
+    """A value that must be a number is none."""
+
+    def __init__(self, value: object) -> None:
+        super().__init__(f"{value!r} is not a number")
+        self.value = value
 
 
 class Hidden:

@@ -8,6 +8,7 @@ from typing import Any
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.inventory import Host
 from checkrunner.model.sources import NOWHERE, Secret, Template
+from checkrunner.plan.faults import restated
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.values import Hidden
 
@@ -77,7 +78,7 @@ class Variables(Mapping[str, Any]):
             if error.source.line or error.message.startswith("variable "):
                 raise
             msg = f"variable {name!r}: {error.message}"
-            raise TemplateError(msg, source=NOWHERE, hint=error.hint) from error
+            raise restated(error, msg, NOWHERE, "") from error
         finally:
             self._open.pop()
 

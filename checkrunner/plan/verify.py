@@ -3,36 +3,53 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from checkrunner.model.errors import TemplateError
-from checkrunner.model.metadata import REGISTERED_NAMES
+from checkrunner.model.metadata import REGISTERED_NAMES, RESULT_NAMES
 from checkrunner.plan.build import Plan, same_everywhere
-from checkrunner.plan.faults import attribute_error, fault_at, find_name, undefined_error
-from checkrunner.plan.hostplan import Entry, HostPlan, make_command
+from checkrunner.plan.excerpts import excerpt
+from checkrunner.plan.faults import attribute_error, fault_at, find_name, of_variable, restated, undefined_error
+from checkrunner.plan.hostplan import Entry, HostPlan
 from checkrunner.plan.shape import Part
+from checkrunner.plan.values import NotANumberError
+from checkrunner.plan.variables import Names
 
-__all__ = ["check_plan", "plan_errors"]
+__all__ = ["PlanError", "check_plan", "plan_errors"]
 
 _REGEX_PARTS = re.compile(r"expect\.std(out|err)\.(not_)?matches|slice\.pattern")
 
 
+_SHOWN = 10
+
+
+class PlanError(TemplateError):
+    """Several errors of one playbook. As an error it is the first one; its text shows up to ten."""
+
+    def __init__(self, errors: Sequence[TemplateError]) -> None:
+        first = errors[0]
+        super().__init__(first.message, source=first.source, line_text=first.line_text, hint=first.hint)
+        self._errors = tuple(errors)
+
+    @property
+    def errors(self) -> tuple[TemplateError, ...]:
+        """All of them, in the order of the file."""
+        return self._errors
+
+    def __str__(self) -> str:
+        shown = [str(error) for error in self._errors[:_SHOWN]]
+        more = len(self._errors) - len(shown)
+        return "\n".join([*shown, f"... and {more} more errors in this file"] if more else shown)
+
+
 def check_plan(plan: Plan) -> None:
-    """Raise the first of `plan_errors`, if any; its hint says how many more there are."""
+    """Raise what `plan_errors` finds: nothing, the one error, or all of them as a PlanError."""
     errors = plan_errors(plan)
-    if not errors:
-        return
-    first = errors[0]
-    if len(errors) == 1:
-        raise first
-    more = f"There are {len(errors) - 1} more errors: `checkrunner lint` shows them all"
-    raise TemplateError(
-        first.message,
-        source=first.source,
-        line_text=first.line_text,
-        hint=f"{first.hint}. {more}" if first.hint else more,
-    )
+    if len(errors) > 1:
+        raise PlanError(errors)
+    if errors:
+        raise errors[0]
 
 
 def plan_errors(plan: Plan) -> list[TemplateError]:
@@ -60,7 +77,7 @@ def plan_errors(plan: Plan) -> list[TemplateError]:
     for host in plan.hosts:
         for entry, error in _host_errors(plan, host, done):
             note(error, "" if entry.step is not None or same_everywhere(entry, plan.setup) else host.host.name)
-    errors = [_of_hosts(error, hosts, len(plan.hosts)) for error, hosts in found.values()]
+    errors = [_in_file(plan, _of_hosts(error, hosts, len(plan.hosts))) for error, hosts in found.values()]
     return sorted(errors, key=lambda e: (e.source.path, e.source.line, e.source.column))
 
 
@@ -68,9 +85,11 @@ def _of_hosts(error: TemplateError, hosts: list[str], of: int) -> TemplateError:
     if not hosts or len(hosts) == of:
         return error
     more = f" and {len(hosts) - 1} more" if len(hosts) > 1 else ""
-    return TemplateError(
-        f"{error.message} (host {hosts[0]}{more})", source=error.source, line_text=error.line_text, hint=error.hint
-    )
+    return restated(error, f"{error.message} (host {hosts[0]}{more})", error.source, error.line_text)
+
+
+def _in_file(plan: Plan, error: TemplateError) -> TemplateError:
+    return restated(error, error.message, *excerpt(plan.playbook, error.source, error.line_text))
 
 
 def _result_errors(entry: Entry) -> Iterator[TemplateError]:
@@ -85,14 +104,14 @@ def _result_errors(entry: Entry) -> Iterator[TemplateError]:
 def _host_errors(plan: Plan, host: HostPlan, done: set[int]) -> Iterator[tuple[Entry, TemplateError]]:
     lacking = host.track.from_host - host.host.vars.keys()
     for entry in host.track.entries:
-        if entry.shape.errors or id(entry) in done:
+        if id(entry) in done:
             continue
         missing = entry.from_host & lacking if lacking else lacking
         if missing:
             names = host.variables(entry)
             if not _ruled_out(host, entry, names):
                 yield from ((entry, error) for error in _undefined(plan, host, entry, missing, names))
-        else:
+        elif not entry.shape.errors:
             if same_everywhere(entry, plan.setup):
                 done.add(id(entry))
             yield from ((entry, error) for error in _trial(plan, host, entry))
@@ -128,6 +147,11 @@ def _undefined(
                 message, hint = where
                 offset = find_name(part.template, name, expression=part.expression)
                 yield fault_at(part.template, offset, message, hint)
+        for name in sorted(part.free - missing - entry.before.keys()):
+            try:
+                names.get(name)
+            except TemplateError as error:
+                yield of_variable(part.template, part.expression, error)
 
 
 def _registered_elsewhere(plan: Plan, host: HostPlan, entry: Entry, name: str) -> tuple[str, str] | None:
@@ -142,10 +166,8 @@ def _registered_elsewhere(plan: Plan, host: HostPlan, entry: Entry, name: str) -
         if key in host.track.by_key:
             return f"{name!r} is registered only later, by check {key!r}", "Move that check before this one"
         if key not in plan.selected:
-            return (
-                f"{what}, which the tags leave out",
-                f"Select it as well, or make sure of it with `when: {name} is defined`",
-            )
+            hint = f"Select it as well, or make sure of it with `when: {name} is defined`"
+            return f"{what}, which the tags leave out", hint
         return f"{what}, which does not run on this host", f"It is in play {shape.play.name!r}"
     return None
 
@@ -159,14 +181,14 @@ def _trial(plan: Plan, host: HostPlan, entry: Entry) -> Iterator[TemplateError]:
     try:
         if _conditions(host, entry, names) is not True:
             return
-        if not entry.reads:
-            make_command(entry.shape, names, plan.setup)
     except TemplateError as error:
         yield error
         return
     for part in entry.shape.parts:
-        rendered = _is_command(part) and not entry.reads
-        if part.expression or rendered or not part.free.isdisjoint(entry.before):
+        if not part.free.isdisjoint(entry.before):
+            continue
+        if part.expression:
+            yield from _wrong_types(plan, part, names)
             continue
         try:
             if part.where.startswith("env."):
@@ -180,8 +202,22 @@ def _trial(plan: Plan, host: HostPlan, entry: Entry) -> Iterator[TemplateError]:
                 yield bad
 
 
-def _is_command(part: Part) -> bool:
-    return part.where in ("run", "argv", "cwd") or part.where.startswith("env.")
+_SAMPLE: Mapping[str, Any] = {
+    name: {"elapsed_s": 0.1, "cpu_s": 0.1, "cwd": "/", "execution": "done", "truncated": False}.get(name, 0)
+    for name in RESULT_NAMES
+}
+
+
+def _wrong_types(plan: Plan, part: Part, names: Mapping[str, Any]) -> Iterator[TemplateError]:
+    """What an expression over the result cannot do whatever the result is: the types of its names are known."""
+    if not part.judging:
+        return
+    try:
+        plan.templates.evaluate(part.template, Names(_SAMPLE, names))
+    except TemplateError as error:
+        cause = error.__cause__
+        if isinstance(cause, NotANumberError) or (isinstance(cause, TypeError) and "not supported" in str(cause)):
+            yield error
 
 
 def _bad_regex(part: Part, text: str) -> TemplateError | None:

@@ -130,7 +130,7 @@ class _Page:
         noted = finding.verdict is VerdictState.OK and bool(finding.reasons)
         label, color = ("NOTE", "cyan") if noted else _LABELS[finding.verdict]
         title = safe(finding.check)
-        if finding.name and finding.name != finding.check:
+        if finding.name and finding.name != finding.check.partition("~")[0]:
             title += f": {safe(finding.name)}"
         if self._many_plays and finding.play:
             title += f" (play {safe(finding.play)})"

@@ -12,6 +12,7 @@ from checkrunner.testing.pure_checks import (
     check_redactor,
     check_renderer,
     check_script,
+    check_templates,
     check_token_counter,
 )
 from checkrunner.testing.twins import (
@@ -46,6 +47,7 @@ __all__ = [
     "check_renderer",
     "check_script",
     "check_session",
+    "check_templates",
     "check_token_counter",
     "check_transport",
     "make_step",

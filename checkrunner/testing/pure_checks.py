@@ -22,11 +22,47 @@ from checkrunner.model.results import (
     Verdict,
     VerdictState,
 )
-from checkrunner.model.seams import Observer, Redactor, Renderer, Script, TokenCounter
+from checkrunner.model.seams import Observer, Redactor, Renderer, Script, Templates, TokenCounter
+from checkrunner.model.sources import Template
 
-__all__ = ["check_observer", "check_redactor", "check_renderer", "check_script", "check_token_counter"]
+__all__ = [
+    "check_observer",
+    "check_redactor",
+    "check_renderer",
+    "check_script",
+    "check_templates",
+    "check_token_counter",
+]
 
 _NOT_LOOKED = frozenset({VerdictState.UNKNOWN, VerdictState.SKIPPED})
+
+
+def check_templates(templates: Templates) -> None:
+    """The contract of `Templates`, on a few texts that every implementation must know."""
+    names = {"disk": {"rc": 2}, "word": "{{ disk }}"}
+    assert templates.render(Template(text="plain"), names) == "plain"
+    assert templates.render(Template(text="<{{ word }}>"), names) == "<{{ disk }}>", "values are not templates again"
+    expression = Template(text="disk.rc > 1 and word")
+    assert templates.evaluate(expression, names) == templates.evaluate(expression, names) == "{{ disk }}"
+    assert templates.evaluate(Template(text="disk.rc"), names) == 2, "values keep their types"
+    assert templates.names_in_expression(expression) == {"disk", "word"}
+    assert templates.names_in_expression(Template(text="[1] | map('string') | list")) == frozenset()
+    assert templates.attributes_of(expression, "disk") == {"rc"}
+    assert templates.attributes_of(expression, "other") == frozenset()
+    wrong = Template(text="disk.rc >")
+    refused: Sequence[Callable[[], object]] = (
+        lambda: templates.render(Template(text="{{ missing }}"), names),
+        lambda: templates.evaluate(Template(text="missing + 1"), names),
+        lambda: templates.evaluate(wrong, names),
+        lambda: templates.names_in_expression(wrong),
+        lambda: templates.attributes_of(wrong, "disk"),
+    )
+    for call in refused:
+        try:
+            call()
+        except TemplateError:
+            continue
+        raise AssertionError("what cannot be evaluated raises TemplateError")
 
 
 def check_script(script: Script) -> None:

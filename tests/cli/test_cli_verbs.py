@@ -353,7 +353,7 @@ def test_wrong_ssh_settings_end_a_run_before_it_connects(cli: Cli, option: str, 
     assert (run.returncode, run.stdout) == (64, "")
     assert needle.format("flag") in run.stderr
     assert lint.returncode == 64
-    assert needle.format(variable) in lint.stderr
+    assert needle.format(variable) in lint.stdout
 
 
 def test_wrong_ssh_settings_of_a_host_name_the_host(cli: Cli) -> None:
@@ -362,4 +362,99 @@ def test_wrong_ssh_settings_of_a_host_name_the_host(cli: Cli) -> None:
     for verb in ("run", "lint"):
         done = cli(verb, "play.yml", "-i", "inv.ini")
         assert done.returncode == 64
-        assert "db1: its SSH settings cannot be used: Invalid Port integer value: many" in done.stderr
+        said = done.stderr if verb == "run" else done.stdout
+        assert "db1: its SSH settings cannot be used: Invalid Port integer value: many" in said
+
+
+MANY_FAULTS = """\
+- hosts: nobody
+  checks:
+    - id: a
+      run: |
+        if true; then
+          echo {{ colour }}
+    - id: b
+      run: "echo \\"x\\" {{ a | defalt(3) }}"
+    - id: c
+      run: id
+      block: []
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "level", "hint"),
+    [
+        ((), "warning", "No inventory was given: name one with -i"),
+        (("-i", "inv.ini"), "error", "Known: "),
+    ],
+)
+def test_lint_tells_everything_whatever_the_pattern_selects(
+    cli: Cli, arguments: tuple[str, ...], level: str, hint: str
+) -> None:
+    (cli.folder / "many.yml").write_text(MANY_FAULTS)
+
+    done = cli("lint", "many.yml", *arguments)
+
+    assert done.returncode == 64
+    told = [line for line in done.stdout.splitlines() if line.startswith("many.yml:")]
+    assert [line.split(": ")[:2] for line in told] == [
+        ["many.yml:1:10", level],
+        ["many.yml:6:11", "warning"],
+        ["many.yml:6:19", "warning"],
+        ["many.yml:8:31", "error"],
+        ["many.yml:11:7", "error"],
+    ]
+    assert hint in done.stdout
+    assert "'colour' is defined by no inventory given" in done.stdout
+    assert "bash: syntax error: unexpected end of file" in done.stdout
+    assert '  8 |       run: "echo \\"x\\" {{ a | defalt(3) }}"' in done.stdout
+
+
+def test_lint_looks_at_the_playbook_though_the_inventory_is_wrong(cli: Cli) -> None:
+    (cli.folder / "wrong.ini").write_text("[web\na\n")
+    (cli.folder / "bad.yml").write_text("- hosts: web\n  checks:\n    - run: echo {{ 1 + }}\n")
+
+    done = cli("lint", "bad.yml", "-i", "wrong.ini")
+
+    assert done.returncode == 64
+    assert "wrong.ini:1:" in done.stdout
+    assert "bad.yml:3:" in done.stdout
+
+
+def test_variables_of_the_command_line_with_typing_errors(cli: Cli) -> None:
+    for verb in ("run", "lint"):
+        wrong = cli(verb, "linux-health", "-e", "disk_free_warn=abc")
+        assert wrong.returncode == 64
+        assert "disk_free_warn is 'abc', not a number" in wrong.stdout + wrong.stderr
+
+    done = cli("lint", "linux-health", "-e", "disk_free_wran=50")
+    assert done.returncode == 1
+    assert "-e disk_free_wran: no text of the playbook reads it" in done.stdout
+    assert "Did you mean 'disk_free_warn'?" in done.stdout
+
+
+def test_hosts_takes_one_pattern(cli: Cli) -> None:
+    done = cli("hosts", "web1", "db1", "-i", "inv.ini")
+
+    assert done.returncode == 64
+    assert "web1,db1" in done.stderr
+
+
+def test_checks_show_what_they_are_for_and_the_tags_of_the_play(cli: Cli) -> None:
+    (cli.folder / "t.yml").write_text("- hosts: all\n  tags: [daily]\n  checks: [{id: a, run: id, why: Who am I}]\n")
+
+    assert cli("checks", "t.yml").stdout == (
+        "all  (hosts: all, 1 of 1 checks)  [daily]\n  a  critical\n               Who am I\n"
+    )
+
+
+def test_lint_does_not_call_unknown_what_a_faulty_check_would_have_given(cli: Cli) -> None:
+    (cli.folder / "bad.yml").write_text(
+        "- hosts: all\n  checks:\n    - {id: a, run: id, register: left, blok: 1}\n"
+        "    - {id: b, run: id, when: left.ok}\n"
+    )
+
+    done = cli("lint", "bad.yml", "-e", "unread=1")
+
+    assert [line.split(" ")[0] for line in done.stdout.splitlines() if line.startswith("bad.yml")] == ["bad.yml:3:40:"]
+    assert "unread" not in done.stdout

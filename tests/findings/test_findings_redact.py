@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from checkrunner.findings.redact import MARK, RULES, NullRedactor, PatternRedactor, Rule, mask_secrets
+from checkrunner.findings.known import KnownValues
+from checkrunner.findings.redact import MARK, RULES, NullRedactor, PatternRedactor, Rule
 from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Secret
 from checkrunner.testing import check_redactor
@@ -184,14 +185,37 @@ def test_a_key_in_one_line_is_masked_and_a_mention_of_one_is_not() -> None:
     assert redactor.redact(mention) == mention
 
 
+words = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=4, max_size=8)
+
+
+@given(st.lists(words, max_size=5), st.text(max_size=40))
+def test_many_known_values_are_masked_as_few_are(values: list[str], around: str) -> None:
+    text = around.join(["", *values, ""])
+    others = [f"{{other{at}}}" for at in range(300)]
+
+    few, many = (KnownValues(known, MARK).mask(text) for known in (values, [*values, *others]))
+
+    assert many == few
+
+
+def test_known_values_of_thousands_of_hosts_cost_little() -> None:
+    known = KnownValues((f"pw-{at:05d}-{at * 7919:x}" for at in range(10_000)), MARK)
+    line = "host 17 of rack 4: login with pw-00042-511ae refused, 3 attempts left, see the log"
+    began = time.process_time()
+    masked = {known.mask(line) for _ in range(1000)}
+
+    assert masked == {line.replace(f"pw-00042-{42 * 7919:x}", MARK)}
+    assert time.process_time() - began < 1
+
+
 def test_known_values_are_masked_in_every_form() -> None:
     redactor = PatternRedactor([Secret("p@ss w/ö\nsecond line"), "xyz"])
 
     masked = redactor.redact('p@ss w/ö|p%40ss%20w%2F%C3%B6|"p@ss w/\\u00f6"|cEBzcyB3L8O2|second line|xyz|xyzzy')
 
     assert masked == '[redacted]|[redacted]|"[redacted]"|[redacted]|[redacted]|[redacted]|xyzzy'
-    assert mask_secrets("a p@ss w/ö password=x", [Secret("p@ss w/ö")]) == "a [redacted] password=x"
-    assert mask_secrets("same", []) == "same"
+    assert KnownValues([Secret("p@ss w/ö")], MARK).mask("a p@ss w/ö password=x") == "a [redacted] password=x"
+    assert KnownValues([], MARK).mask("same") == "same"
 
 
 def test_an_empty_secret_masks_nothing() -> None:

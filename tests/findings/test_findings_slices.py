@@ -167,12 +167,12 @@ def test_show_makes_a_slice_with_evidence() -> None:
 
 
 def test_secrets_of_the_environment_are_masked_whatever_the_redactor() -> None:
-    command = Command(shell="true", env={"TOKEN": Secret("s3cr3t-value"), "PLAIN": "97"})
-    query = raw(b"got s3cr3t-value 97", mode=SliceMode.MATCH, pattern="s3cr3t-value")
+    command = Command(shell="true", env={"TOKEN": Secret("s3cr3t-value"), "PLAIN": "97", "API_KEY": "by-name"})
+    query = raw(b"got s3cr3t-value 97 by-name", mode=SliceMode.MATCH, pattern="s3cr3t-value")
 
     piece = show("h", "c", step_of(check(), command=command), query, NullRedactor())
 
-    assert piece.text == "got [redacted] 97"
+    assert piece.text == "got [redacted] 97 [redacted]"
     assert piece.why == "lines of stdout that match '[redacted]'"
 
 

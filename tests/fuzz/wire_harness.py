@@ -13,8 +13,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 
+from checkrunner.link.answers import Answer, SliceAnswer
 from checkrunner.link.fields import MAX_TEXT
-from checkrunner.link.wire import MAX_LINE, MAX_PAYLOAD, NOISE_KEPT, Answer, AnswerDecoder, SliceAnswer
+from checkrunner.link.wire import MAX_LINE, MAX_PAYLOAD, NOISE_KEPT, AnswerDecoder
 from checkrunner.model.errors import ProtocolError
 
 __all__ = ["HELLO", "check_answers", "check_bytes", "decoded"]

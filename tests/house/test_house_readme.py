@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,10 @@ def test_scripts_stop_at_the_first_error_and_stay_short(script: Path) -> None:
     assert len(rest) < 45
     assert os.access(script, os.X_OK)
     assert syntax.stderr == ""
+
+
+def test_the_example_of_the_readme_can_be_typed_in_and_finds_what_is_shown() -> None:
+    command = [sys.executable, str(ROOT / "scripts" / "readme_report.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode == 0, done.stderr

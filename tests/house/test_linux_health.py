@@ -15,10 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import pytest
 import yaml
 from house_tree import ROOT
+
+from checkrunner.model.errors import TemplateError
+from checkrunner.model.sources import Template
+from checkrunner.plan.texts import Templates
 
 PLAYBOOK = ROOT / "playbooks" / "linux-health.yml"
 (PLAY,) = yaml.safe_load(PLAYBOOK.read_text(encoding="utf-8"))
@@ -335,8 +338,7 @@ CASES = [
 
 def script_of(check: str, root: Path, variables: Mapping[str, Any]) -> str:
     """The check's text, rendered, and made to see `root` where it says /proc, /etc, /sys or /run."""
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)
-    text = environment.from_string(CHECKS[check]["run"]).render({**PLAY["vars"], **variables})
+    text = Templates().render(Template(text=CHECKS[check]["run"]), {**PLAY["vars"], **variables})
     return re.sub(r"(?<![\w.^\\])/(proc|etc|sys|run)/(?=[\w\[\"])", rf"{root}/\1/", text)
 
 
@@ -377,6 +379,32 @@ def test_what_a_check_says(case: Case, tmp_path: Path, tools: str) -> None:
     assert len(lines) == len(case.lines), done.stdout
     for pattern, line in zip(case.lines, lines, strict=True):
         assert re.fullmatch(pattern, line), (pattern, line)
+
+
+@pytest.mark.parametrize("check", ["kernel-errors", "oom-kills"])
+def test_a_kernel_log_that_is_refused_says_what_to_do(check: str, tmp_path: Path, tools: str) -> None:
+    for name, text in {**DENIED, **NO_JOURNAL}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+
+    done = run(script_of(check, tmp_path, {}), f"{tmp_path}:{tools}", tmp_path)
+
+    assert done.returncode == COULD_NOT_LOOK
+    assert done.stderr.splitlines()[-2:] == [
+        "dmesg: read kernel buffer failed: Operation not permitted",
+        "no kernel log was given: log in as root, or set sysctl kernel.dmesg_restrict=0",
+    ]
+    shown = [rule for rule in CHECKS[check]["slice"] if rule.get("stream") == "stderr"]
+    assert shown == [{"tail": 3, "stream": "stderr"}]
+
+
+def test_a_threshold_that_is_no_number_is_an_error() -> None:
+    text = PLAYBOOK.read_text(encoding="utf-8")
+    numbers = re.findall(r"(\w+) \| default\([\d.]+\)( \| number)?", text)
+
+    assert [name for name, strict in numbers if not strict] == []
+    with pytest.raises(TemplateError, match="disk_free_warn is 'abc', not a number"):
+        script_of("disk-space", Path("/"), {"disk_free_warn": "abc"})
 
 
 def test_listening_sockets_are_found_without_tools(tmp_path: Path, tools: str) -> None:

@@ -79,6 +79,12 @@ CASES: list[tuple[BaseException, Progress, type[ConnectError], str]] = [
     (OSError(errno.EMFILE, "Too many open files"), reached(), UnreachableError, "web1: Too many open files"),
     (OSError("Multiple exceptions: a, b"), reached(), UnreachableError, "web1: Multiple exceptions: a, b"),
     (TimeoutError(), reached(), ConnectTimeoutError, "web1: no connection within the connect timeout"),
+    (
+        TimeoutError(),
+        reached(resolving=True, address="w.test"),
+        ConnectTimeoutError,
+        "web1: the name 'w.test' was not resolved within the connect timeout",
+    ),
     (TimeoutError(), reached(dialled=True), ConnectTimeoutError, "web1: no answer within"),
     (TimeoutError(), reached(dialled=True, banner=True), ConnectTimeoutError, "web1: no login within"),
     (OSError(errno.ETIMEDOUT, "x"), reached(), ConnectTimeoutError, "web1: no connection within"),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from async_helpers import run_async
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +23,7 @@ from checkrunner.link.transports.ssh_options import (
     host_settings,
     parse_hops,
 )
-from checkrunner.model.errors import InventoryError, SettingsError
+from checkrunner.model.errors import InventoryError, SettingsError, UnreachableError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SshOptions
 from checkrunner.model.sources import Secret, SourceRef
@@ -165,6 +166,41 @@ def test_a_broken_config_file_is_named_with_its_line(tmp_path: Path) -> None:
 
     with pytest.raises(SettingsError, match=r"\(from CHECKRUNNER_SSH_CONFIG\): .*/config line 2: "):
         warned(config_files=(str(tmp_path / "config"),), origins={"ssh_config": "CHECKRUNNER_SSH_CONFIG"})
+
+
+@pytest.mark.parametrize(
+    ("config", "why"),
+    [
+        ("Host *\n  Port 99999\n", "Port is 99999, not from 1 to 65535"),
+        ("ServerAliveInterval -5\n", "ServerAliveInterval is -5, not 0 or more"),
+        ("ProxyJump a:70000\n", "ProxyJump 'a:70000' is not of the form"),
+        ("Include {path}\n", "its Include lines go in a circle"),
+    ],
+)
+def test_a_config_file_that_cannot_be_meant(tmp_path: Path, config: str, why: str) -> None:
+    path = tmp_path / "config"
+    path.write_text(config.format(path=path))
+    with pytest.raises(SettingsError, match=re.escape(why)):
+        warned(config_files=(str(path),))
+
+
+def test_the_files_are_read_once_for_a_host(tmp_path: Path) -> None:
+    """They may run programs, which must neither be done twice nor hold up others who are connecting."""
+    path, count = tmp_path / "config", tmp_path / "count"
+    path.write_text(f'Match host web* exec "echo %h >>{count}"\n  Port 1\n  HostName 127.0.0.1\n')
+    transport = make_transport("ssh", ssh=SshOptions(config_files=(str(path),)))
+    hosts = [Host(name=name, address=f"{name}.test") for name in ("web1", "web2")]
+
+    async def main() -> None:
+        for host in hosts:
+            assert transport.warnings(host) == []
+        for host in hosts:
+            with pytest.raises(UnreachableError, match="connection refused"):
+                await transport.open(host, "true", timeout_s=5)
+        await transport.aclose()
+
+    run_async(main())
+    assert count.read_text() == "web1.test\nweb2.test\n"
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from checkrunner.link.payload import load_payload
-from checkrunner.link.wire import (
+from checkrunner.link.answers import (
     AgentFailure,
     Answer,
-    AnswerDecoder,
     Bye,
     Done,
     Hello,
@@ -22,8 +20,9 @@ from checkrunner.link.wire import (
     Running,
     SliceAnswer,
     Starting,
-    encode_request,
 )
+from checkrunner.link.payload import load_payload
+from checkrunner.link.wire import AnswerDecoder, encode_request
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "requests.json").read_text())["requests"]
 KINDS = {"hello": Hello, "result": ResultAnswer, "slice": SliceAnswer, "ok": Done, "bye": Bye}

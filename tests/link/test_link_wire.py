@@ -11,21 +11,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from checkrunner.link.wire import (
-    MAX_LINE,
-    MAX_PAYLOAD,
-    NOISE_KEPT,
+from checkrunner.link.answers import (
     AgentFailure,
     Answer,
-    AnswerDecoder,
     Hello,
     NoInterpreter,
     ResultAnswer,
     Running,
     SliceAnswer,
     Starting,
-    encode_request,
 )
+from checkrunner.link.wire import MAX_LINE, MAX_PAYLOAD, NOISE_KEPT, AnswerDecoder, encode_request
 from checkrunner.model.errors import ProtocolError
 from checkrunner.model.observation import Activity, Observation
 from checkrunner.model.results import CaptureState, Execution, ProbeResult, RawLine

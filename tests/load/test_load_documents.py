@@ -178,6 +178,11 @@ def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:
     assert plain(parse(read_file(str(path)), str(path)).root) == {"a": 1}
 
 
+def test_a_file_without_end_is_an_error() -> None:
+    with pytest.raises(InventoryError, match=r"/dev/zero: has more than 64 MiB"):
+        read_file("/dev/zero", InventoryError)
+
+
 def test_bytes_that_are_no_utf8_are_an_error_at_their_place(tmp_path: Path) -> None:
     path = tmp_path / "f.yml"
     path.write_bytes(b"a: 1\nb: caf\xe9\n")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkrunner.load.playbook import load_playbook
+from checkrunner.load.playbook import load_playbook, read_playbook
 from checkrunner.load.problems import PlaybookFileError
 from checkrunner.model.errors import PlaybookError
 
@@ -250,3 +250,16 @@ def test_any_change_to_a_playbook_loads_or_is_an_error_with_a_place(change: str,
     except PlaybookError as exc:
         assert exc.source.path == "p.yml"  # noqa: PT017 - both endings are right
         assert exc.message  # noqa: PT017
+
+
+def test_what_is_sound_can_be_read_beside_what_is_not() -> None:
+    text = (
+        "- hosts: all\n  vars: {1a: 2, b: 3}\n  gather_facts: no\n  checks:\n"
+        "    - {id: a, run: id, register: left, blok: 1}\n    - {id: b, run: id}\n"
+        "- checks: [{run: id}]\n- hosts: web\n  checks: [{id: c, run: id}]\n"
+    )
+    reading = read_playbook("p.yml", text)
+
+    assert [[check.id for check in play.checks] for play in reading.playbook.plays] == [["b"], ["c"]]
+    assert sorted(error.source.line for error in reading.errors) == [2, 3, 5, 7]
+    assert reading.lost == {"1a", "b", "left"}

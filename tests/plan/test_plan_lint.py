@@ -240,7 +240,36 @@ def test_become_is_not_silently_left_out(check: bool | None, play: bool | None, 
     step = host_plan.resolve(host_plan.checks[0], {})
     assert isinstance(step, Step)
     assert step.command.become == ("root" if wanted else None)
-    assert bool(lint(plan)) is (check or (check is None and play) or False)
+    assert bool(lint(plan)) is wanted
+    assert lint(plan, login=lambda _: "root") == []
+
+
+def test_become_is_warned_of_for_the_hosts_that_it_concerns() -> None:
+    hosts = [Host(name=n, address=n, user=u) for n, u in (("a", "root"), ("b", "me"), ("c", None))]
+    (problem,) = lint(plan_of(make_check(become=Become(become=True)), hosts=hosts))
+    assert problem.message.endswith("(host b and 1 more)")
+
+
+def test_variables_are_only_warned_of_where_the_inventory_is_a_guess() -> None:
+    plan = plan_of(make_check(run="echo {{ a }} {{ rc }} {{ b.rc }}"), play_vars={"a": "{{ nope }}"})
+    found = {problem.message: problem.level for problem in lint(plan, guess=True, lost=frozenset({"b"}))}
+    assert found == {
+        "variable 'a': 'nope' is defined by no inventory given": Level.WARNING,
+        "'rc' is not defined": Level.ERROR,
+    }
+
+
+def test_variables_of_the_command_line_that_nothing_reads() -> None:
+    checks = [make_check(run="echo {{ a }}", warn_if=["rc > limit | default(1)"])]
+    extra = {"limt": "1", "zzzzz": "1", "b": "1", "limit": "3", "ansible_user": "x"}
+    problems = lint(
+        plan_of(*checks, play_vars={"a": "{{ b }}"}, extra_vars={k: v for k, v in extra.items() if k != "limit"})
+    )
+    assert {(p.level, p.message.split(":")[0], p.hint) for p in problems} == {
+        (Level.WARNING, "-e limt", "Did you mean 'limit'?"),
+        (Level.HINT, "-e zzzzz", ""),
+        (Level.HINT, "-e ansible_user", "Connection settings are read from the inventory"),
+    }
 
 
 @settings(deadline=None)

@@ -15,6 +15,7 @@ from checkrunner.model.errors import TemplateError
 from checkrunner.model.sources import NOWHERE, Secret, SourceRef, Template
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.values import RemoteText
+from checkrunner.testing import check_templates
 
 SECRET = Secret("hunter2")
 
@@ -22,6 +23,10 @@ SECRET = Secret("hunter2")
 @pytest.fixture
 def templates() -> Templates:
     return Templates()
+
+
+def test_the_contract_is_kept(templates: Templates) -> None:
+    check_templates(templates)
 
 
 def failure(templates: Templates, template: Template, **names: Any) -> TemplateError:
@@ -167,6 +172,23 @@ def test_errors_of_expressions(templates: Templates, content: str, message: str,
     error = bad_expression(templates, content, rc=0)
     assert message in error.message
     assert error.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("expression", "message", "hint"),
+    [
+        ("'x' in stdout", "a result has no 'stdout'", "Output stays on the host"),
+        ("hostvars.a.b", "'hostvars' is not defined", "of its own host only"),
+        ("lookup('file', 'x')", "'lookup' is not defined", "There are no lookups"),
+        ("ansible_facts.x", "'ansible_facts' is not defined", "No facts are gathered"),
+        ("qqqq > 1", "'qqqq' is not defined", "or write `qqqq | default(...)`"),
+    ],
+)
+def test_names_that_mean_something_elsewhere(expression: str, message: str, hint: str) -> None:
+    with pytest.raises(TemplateError) as caught:
+        Templates().evaluate(text(expression), {})
+    assert caught.value.message == message
+    assert hint in caught.value.hint
 
 
 @pytest.mark.parametrize(

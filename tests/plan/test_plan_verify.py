@@ -14,7 +14,7 @@ from checkrunner.model.playbook import SliceRule
 from checkrunner.model.results import SliceMode
 from checkrunner.model.sources import Secret
 from checkrunner.plan.build import build_plan
-from checkrunner.plan.verify import check_plan, plan_errors
+from checkrunner.plan.verify import PlanError, check_plan, plan_errors
 
 
 def messages(*checks: Any, **fields: Any) -> list[str]:
@@ -59,8 +59,39 @@ def test_all_errors_in_the_order_of_the_file() -> None:
     checks = [make_check("a", "{{ x }}", 5), make_check("b", "{{ 1 + }}", 3), make_check("c", crit_if=["!"], line=4)]
     plan = plan_of(*checks)
     assert [error.source.line for error in plan_errors(plan)] == [3, 4, 5]
-    with pytest.raises(TemplateError, match="There are 2 more errors: `checkrunner lint` shows them all"):
+    with pytest.raises(PlanError) as caught:
         check_plan(plan)
+    assert [error.source.line for error in caught.value.errors] == [3, 4, 5]
+    assert str(caught.value).count("checks.yml:") == 3
+
+
+def test_a_long_list_of_errors_is_cut() -> None:
+    with pytest.raises(PlanError, match=r"\.\.\. and 2 more errors in this file\Z"):
+        check_plan(plan_of(*(make_check(f"c{n}", "{{ x }}", n) for n in range(1, 13))))
+
+
+@pytest.mark.parametrize("condition", ["stdout_lines > lim", "rc == 0 and 3 <= lim"])
+def test_a_text_compared_with_a_number_is_found_before_anything_runs(condition: str) -> None:
+    (error,) = plan_errors(plan_of(make_check(warn_if=[condition]), extra_vars={"lim": "0"}))
+
+    assert error.message.startswith("'lim' is the text '0' here and cannot be compared with a number by `")
+    assert error.hint == "Write `lim | int`, or give a number: -e '{\"lim\": 0}'"
+    assert error.source.column == 12 + condition.index("lim")
+
+
+def test_what_may_go_well_with_another_result_is_left_alone() -> None:
+    assert plan_errors(plan_of(make_check(warn_if=["1 / rc > 2"]))) == []
+
+
+def test_a_threshold_that_is_no_number() -> None:
+    checks = [
+        make_check("a", "{{ lim | default(5) | number }}"),
+        make_check("b", warn_if=["rc > lim | number"], line=2),
+    ]
+
+    found = plan_errors(plan_of(*checks, extra_vars={"lim": "abc"}))
+    assert [error.message for error in found] == ["lim is 'abc', not a number"] * 2
+    assert plan_errors(plan_of(*checks, extra_vars={"lim": " 7.5 "})) == []
 
 
 @pytest.mark.parametrize(

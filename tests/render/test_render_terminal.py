@@ -45,7 +45,7 @@ def test_nothing_is_wrapped_where_there_is_no_terminal() -> None:
 
 
 def test_the_play_is_named_where_there_are_several() -> None:
-    one, two = finding("a"), finding("a~2", play="two")
+    one, two = finding("a"), finding("a~2", play="two", name="a")
 
     assert "(play" not in shown(one)
     assert "a (play one)" in shown(one, two)

@@ -67,12 +67,17 @@ def refusal(options: SshOptions, host: Host) -> AuthenticationError:
     return caught.value
 
 
+def _listens(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(path)) == 0
+
+
 @contextmanager
 def agent(folder: Path, *keys: Path) -> Iterator[str]:
     """A real ssh-agent with these keys; yields its socket."""
     path = folder / "agent"
     with subprocess.Popen(["ssh-agent", "-D", "-a", str(path)], stdout=subprocess.DEVNULL) as process:
-        wait_until(path.exists, what="the agent's socket")
+        wait_until(lambda: _listens(path), what="the agent's socket")
         env = os.environ | {"SSH_AUTH_SOCK": str(path)}
         try:
             for key in keys:

@@ -11,20 +11,16 @@ import os
 import signal
 import subprocess
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from checkrunner.link.transports.complaints import FLOODED, Complaints
+from checkrunner.link.transports.inbox import Inbox
 from checkrunner.model.errors import SessionLostError, UnreachableError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import LocalOptions
 
 __all__ = ["LocalChannel", "LocalTransport"]
 
-_CHUNK = 256 << 10
-# Unread output beyond this stops the reading, so that a program which floods us meets a full pipe.
-_HIGH_WATER = 1 << 20
 # How long closing waits for the program to end by itself; its clean-up goes on without us after that.
 _ENDING_S = 1.0
 
@@ -82,14 +78,10 @@ class LocalChannel:
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
-        self._chunks: deque[bytes] = deque()
-        self._held = 0
-        self._eof = False
-        self._arrived = asyncio.Event()
-        self._complaints = Complaints()
+        self._inbox = Inbox(lambda: self._stdout.pause(), lambda: self._stdout.resume())
         self._stdin = _Input()
-        self._stdout = _Output(self._data, self._end)
-        self._stderr = _Output(self._error_text, lambda: None)
+        self._stdout = _Output(self._inbox.put, self._inbox.end)
+        self._stderr = _Output(self._complain, lambda: None)
         self._closing: asyncio.Future[None] | None = None
 
     @property
@@ -131,25 +123,11 @@ class LocalChannel:
 
     async def receive(self) -> bytes:
         """The next bytes; see the seam."""
-        while not self._chunks:
-            if self._eof or self._closing is not None:
-                return b""
-            if self._complaints.flooded:
-                raise SessionLostError(FLOODED)
-            self._arrived.clear()
-            await self._arrived.wait()
-        chunk = self._chunks.popleft()
-        if len(chunk) > _CHUNK:
-            self._chunks.appendleft(chunk[_CHUNK:])
-            chunk = chunk[:_CHUNK]
-        self._held -= len(chunk)
-        if self._held < _HIGH_WATER:
-            self._stdout.resume()
-        return chunk
+        return await self._inbox.get()
 
     def stderr_tail(self) -> bytes:
         """The last bytes of the program's standard error."""
-        return self._complaints.tail
+        return self._inbox.tail()
 
     async def aclose(self, *, kill: bool = False) -> None:
         """End the program's input and wait about a second at most for its end."""
@@ -158,14 +136,13 @@ class LocalChannel:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGTERM)
         if self._closing is None:
+            self._inbox.close()
             self._closing = asyncio.ensure_future(self._close())
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
-        self._arrived.set()
         self._stdin.close()
         self._stdout.resume()
-        self._stderr.resume()
         if not await self._process_ended(_ENDING_S):
             # It is still cleaning up, which killing it would prevent. A thread sees to it that no zombie is left.
             threading.Thread(target=self._process.wait, daemon=True).start()
@@ -173,6 +150,11 @@ class LocalChannel:
         self._stderr.close()
         # The pipes' own ends are closed by the event loop in its next turn.
         await asyncio.sleep(0)
+
+    def _complain(self, data: bytes) -> None:
+        self._inbox.complain(data)
+        if self._inbox.flooded:
+            self._stderr.close()  # which also ends most programs that go on
 
     async def _process_ended(self, timeout_s: float) -> bool:
         if self._process.poll() is not None:
@@ -190,25 +172,6 @@ class LocalChannel:
             loop.remove_reader(watch)
             os.close(watch)
         return self._process.poll() is not None
-
-    def _data(self, data: bytes) -> None:
-        if self._closing is not None:
-            return
-        self._chunks.append(data)
-        self._held += len(data)
-        if self._held >= _HIGH_WATER:
-            self._stdout.pause()
-        self._arrived.set()
-
-    def _end(self) -> None:
-        self._eof = True
-        self._arrived.set()
-
-    def _error_text(self, data: bytes) -> None:
-        self._complaints.add(data)
-        if self._complaints.flooded:
-            self._stderr.pause()
-            self._arrived.set()
 
 
 class _Input(asyncio.BaseProtocol):

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import asyncssh
 
-from checkrunner.link.transports.complaints import FLOODED, Complaints
+from checkrunner.link.transports.inbox import Inbox
 from checkrunner.link.transports.ssh_checks import setting_warnings
 from checkrunner.link.transports.ssh_dialer import Dialer, Standing
 from checkrunner.link.transports.ssh_errors import Progress, loss_text, mapped_errors
@@ -24,10 +23,6 @@ from checkrunner.model.options import SshOptions
 
 __all__ = ["SshChannel", "SshTransport"]
 
-_CHUNK = 256 << 10
-_TAIL = 4096
-# Unread output beyond this closes the channel's window, so that a host which floods us has to wait.
-_HIGH_WATER = 1 << 20
 # A connection without channels is kept this long: a start that is repeated finds it standing.
 _LINGER_S = 1.0
 _CLOSING_S = 1.0
@@ -75,7 +70,7 @@ class SshTransport:
 
     def warnings(self, host: Host) -> Sequence[str]:
         """See the seam: options that are not honoured, and passwords for hosts whose keys are not checked."""
-        return setting_warnings(host, self._options)
+        return setting_warnings(host, self._options, self._dialer.settings)
 
     async def aclose(self) -> None:
         """Close every connection, those to jump hosts last."""
@@ -120,17 +115,12 @@ class SshChannel(asyncssh.SSHClientSession[bytes]):
     def __init__(self, released: Callable[[], None]) -> None:
         self._released = released
         self._channel: asyncssh.SSHClientChannel[bytes] | None = None
-        self._chunks: deque[bytes] = deque()
-        self._held = 0
-        self._paused = False
-        self._eof = False
+        self._inbox = Inbox(self._pause_reading, self._resume_reading)
         self._broken: BaseException | None = None
         self._gone = False
         self._closed = False
-        self._arrived = asyncio.Event()
         self._writable = asyncio.Event()
         self._writable.set()
-        self._complaints = Complaints()
 
     # ---- the seam
 
@@ -148,35 +138,18 @@ class SshChannel(asyncssh.SSHClientSession[bytes]):
 
     async def receive(self) -> bytes:
         """The next bytes; see the seam."""
-        while not self._chunks:
-            if self._broken is not None:
-                raise SessionLostError(loss_text(self._broken)) from self._broken
-            if self._eof or self._gone or self._closed:
-                return b""
-            if self._complaints.flooded:
-                raise SessionLostError(FLOODED)
-            self._arrived.clear()
-            await self._arrived.wait()
-        chunk = self._chunks.popleft()
-        if len(chunk) > _CHUNK:
-            self._chunks.appendleft(chunk[_CHUNK:])
-            chunk = chunk[:_CHUNK]
-        self._held -= len(chunk)
-        if self._paused and self._held < _HIGH_WATER and self._channel is not None:
-            self._paused = False
-            self._channel.resume_reading()
-        return chunk
+        return await self._inbox.get()
 
     def stderr_tail(self) -> bytes:
         """The last bytes of the command's standard error."""
-        return self._complaints.tail
+        return self._inbox.tail()
 
     async def aclose(self, *, kill: bool = False) -> None:
         """End the command's input and the channel. Costs no round trip: nothing is waited for."""
         if self._closed:
             return
         self._closed = True
-        self._arrived.set()
+        self._inbox.close()
         self._writable.set()
         if self._channel is not None and not self._gone:
             if kill:
@@ -196,24 +169,13 @@ class SshChannel(asyncssh.SSHClientSession[bytes]):
     def data_received(self, data: bytes, datatype: asyncssh.DataType) -> None:
         """Output of the command."""
         if datatype is not None:
-            self._complaints.add(data)
-            if self._complaints.flooded and self._channel is not None:
-                self._channel.pause_reading()
-                self._arrived.set()
-            return
-        if self._closed:
-            return
-        self._chunks.append(data)
-        self._held += len(data)
-        if self._held >= _HIGH_WATER and not self._paused and self._channel is not None:
-            self._paused = True
-            self._channel.pause_reading()
-        self._arrived.set()
+            self._inbox.complain(data)
+        else:
+            self._inbox.put(data)
 
     def eof_received(self) -> bool:
         """The command ended its output; the channel stays open until we close it."""
-        self._eof = True
-        self._arrived.set()
+        self._inbox.end()
         return True
 
     def pause_writing(self) -> None:
@@ -227,7 +189,19 @@ class SshChannel(asyncssh.SSHClientSession[bytes]):
     def connection_lost(self, exc: Exception | None) -> None:
         """The channel is closed, by the host or with its connection."""
         self._gone = True
-        if not self._closed:
+        if exc is not None and not self._closed:
             self._broken = exc
-        self._arrived.set()
+            self._inbox.lose(loss_text(exc), exc)
+        else:
+            self._inbox.end()
         self._writable.set()
+
+    # ---- flow of what is received: a paused channel's window closes
+
+    def _pause_reading(self) -> None:
+        if self._channel is not None:
+            self._channel.pause_reading()
+
+    def _resume_reading(self) -> None:
+        if self._channel is not None:
+            self._channel.resume_reading()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from checkrunner.link.transports.ssh_names import ignored_sentence
@@ -19,12 +19,15 @@ __all__ = ["checked_settings", "setting_warnings"]
 _NO_PLACE = re.compile(r"^\S* line 0: ")
 
 
-def checked_settings(host: Host, options: SshOptions) -> HostSettings:
-    """The settings of a host. Raises SettingsError for settings of the run and InventoryError for the host's own."""
+def checked_settings(host: Host, options: SshOptions, read: Callable[[Host], HostSettings]) -> HostSettings:
+    """The settings of a host, by `read`, which is `host_settings` for these options, or remembers what that said.
+
+    Raises SettingsError for settings of the run and InventoryError for the host's own.
+    """
     for path in options.config_files or ():
         _check_file("ssh_config", path, options)
     try:
-        settings = host_settings(host, options)
+        settings = read(host)
     except (OSError, ValueError) as error:
         raise _blamed(host, options, error) from error
     if options.private_key_file is not None and not os.path.exists(_expanded(f"{options.private_key_file}.pub")):
@@ -35,9 +38,9 @@ def checked_settings(host: Host, options: SshOptions) -> HostSettings:
     return settings
 
 
-def setting_warnings(host: Host, options: SshOptions) -> Sequence[str]:
+def setting_warnings(host: Host, options: SshOptions, read: Callable[[Host], HostSettings]) -> Sequence[str]:
     """What is set and not honoured, or not wise; one sentence each. Raises what `checked_settings` raises."""
-    settings = checked_settings(host, options)
+    settings = checked_settings(host, options, read)
     out = [f"{host.name}: {ignored_sentence(name, HONOURED)}" for name in dict.fromkeys(settings.ignored)]
     if settings.policy == "no" and (host.password or options.password) is not None:
         out.append(

@@ -24,6 +24,7 @@ from asyncssh.packet import SSHPacket
 from checkrunner.link.transports.ssh_errors import Progress
 from checkrunner.link.transports.ssh_known_hosts import Entry, KnownHosts
 from checkrunner.link.transports.ssh_options import HostSettings
+from checkrunner.link.transports.ssh_resolver import addresses
 from checkrunner.model.errors import HostKeyError
 
 __all__ = ["Attempt", "Client", "Connection", "HostKeyPolicy", "dial", "drop", "plain_dial_options", "short_cuts_fit"]
@@ -332,9 +333,7 @@ async def dial(attempt: Attempt, sock: socket.socket | None = None) -> asyncssh.
         elif attempt.via is not None:
             await attempt.via.create_connection(cast(Callable[[], Any], factory), settings.address, settings.port)
         else:
-            await loop.create_connection(
-                factory, settings.address, settings.port, family=options.family, local_addr=options.local_addr
-            )
+            await _connect(factory, attempt, options)
         connection = made[-1]
         connection.set_extra_info(host=settings.address, port=settings.port)
         await options.waiter
@@ -344,6 +343,26 @@ async def dial(attempt: Attempt, sock: socket.socket | None = None) -> asyncssh.
             await drop(connection, attempt.progress)
         raise
     return connection
+
+
+async def _connect(
+    factory: Callable[[], Connection], attempt: Attempt, options: asyncssh.SSHClientConnectionOptions
+) -> None:
+    """Try each address of the host; the error of the last one counts."""
+    settings, progress = attempt.settings, attempt.progress
+    progress.resolving = True
+    found = await addresses(settings.address, settings.port, int(options.family))
+    progress.resolving = False
+    for at, (family, address) in enumerate(found, 1):
+        try:
+            await asyncio.get_running_loop().create_connection(
+                factory, address, settings.port, family=family, local_addr=options.local_addr
+            )
+        except OSError:
+            if at == len(found):
+                raise
+        else:
+            return
 
 
 async def drop(connection: asyncssh.SSHClientConnection, progress: Progress | None = None) -> None:

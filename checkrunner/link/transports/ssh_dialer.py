@@ -62,16 +62,34 @@ class Dialer:
 
     def __init__(self, options: SshOptions) -> None:
         self._options = options
+        self._settings: dict[str, HostSettings] = {}
+        self._hop_settings_of: dict[tuple[Hop | str, ...], HostSettings] = {}
         self._keys = KeyRing()
         self._known: dict[tuple[str, ...], KnownHosts] = {}
         self._hops: dict[tuple[Hop | str, ...], asyncio.Task[Standing]] = {}
         self._gates: dict[Hashable, Gate] = {}
         self._short_cuts = short_cuts_fit()
 
+    def settings(self, host: Host) -> HostSettings:
+        """A host's settings, read once: that takes time, and ssh_config may run programs (``Match exec``).
+
+        Raises what `host_settings` raises.
+        """
+        if host.name not in self._settings:
+            self._settings[host.name] = host_settings(host, self._options)
+        return self._settings[host.name]
+
+    def _hop_settings(self, hop: Hop, target: Host) -> HostSettings:
+        given = (target.options.get(name) for name in ("ssh_common_args", "ssh_extra_args", "host_key_checking"))
+        key: tuple[Hop | str, ...] = (hop, *(str(text) for text in given))
+        if key not in self._hop_settings_of:
+            self._hop_settings_of[key] = hop_settings(hop, target, self._options)
+        return self._hop_settings_of[key]
+
     async def connect(self, host: Host, timeout_s: float) -> Standing:
         """A new connection to a host of the inventory; raises ConnectError members only."""
         with mapped_errors(Progress(target=host.name)):
-            settings = host_settings(host, self._options)
+            settings = self.settings(host)
         password = host.password or self._options.password
         secret = password.reveal() if password is not None else None
 
@@ -104,7 +122,7 @@ class Dialer:
         """All hops in the order of passing them: the first of a list may have jump hosts of its own."""
         while True:
             with mapped_errors(Progress(target=f"jump host {hops[0]}")):
-                earlier = hop_settings(hops[0], host, self._options).hops
+                earlier = self._hop_settings(hops[0], host).hops
             if not earlier:
                 return hops
             hops = earlier + hops
@@ -129,7 +147,7 @@ class Dialer:
         *before, last = chain
         target = f"jump host {last}"
         with mapped_errors(Progress(target=target)):
-            settings = hop_settings(last, host, self._options)
+            settings = self._hop_settings(last, host)
 
         async def once() -> Standing:
             via = (before[-1], await self._hop(tuple(before), host, timeout_s)) if before else None

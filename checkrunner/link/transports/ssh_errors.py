@@ -39,6 +39,7 @@ class Progress:
     target: str
     address: str = ""
     port: int = 0
+    resolving: bool = False
     dialled: bool = False
     banner: bool = False
     greeting: bytes = b""
@@ -216,6 +217,11 @@ def _channel(error: BaseException, progress: Progress) -> ConnectError:
 
 
 def _timeout(_error: BaseException, progress: Progress) -> ConnectError:
+    if progress.resolving:
+        return ConnectTimeoutError(
+            f"{progress.target}: the name {progress.address!r} was not resolved within the connect timeout",
+            hint="See this machine's name service (DNS), or set ansible_host to an address",
+        )
     stage = "no connection" if not progress.dialled else "no answer" if not progress.banner else "no login"
     if progress.greeting and not progress.banner:
         return ConnectTimeoutError(

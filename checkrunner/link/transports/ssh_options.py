@@ -8,13 +8,14 @@ from __future__ import annotations
 import getpass
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from asyncssh.config import SSHClientConfig, SSHConfig
 
+from checkrunner.link.transports.ssh_arguments import Arguments, parse_arguments
 from checkrunner.link.transports.ssh_names import spelling
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SshOptions
@@ -77,16 +78,21 @@ _QUIET_IN_FILES = {
     "sendenv",
     "visualhostkey",
 }
-# `ssh` flags with an argument.
-_FLAGS_WITH_VALUE = "BbcDEeFIiJLlmOoPpQRSWw"
-_FLAG_OPTIONS = {"J": "ProxyJump", "p": "Port", "l": "User", "i": "IdentityFile"}
-
+_Number = TypeVar("_Number", int, float)
 _Handler = tuple[str, Callable[[Any, str, list[str]], None]]
 
 
 def _note_ignored(config: SshConfig, option: str, args: list[str]) -> None:
     config.ignored.append(spelling(option))
     args.clear()
+
+
+def _match_with_tokens(config: SshConfig, option: str, args: list[str]) -> None:
+    """asyncssh runs a `Match exec` as it is written; OpenSSH puts host and user in."""
+    for at in range(1, len(args)):
+        if args[at - 1].lower().lstrip("!") == "exec":
+            args[at] = config.with_tokens(args[at])
+    SSHConfig._match(config, option, args)
 
 
 def _handlers() -> dict[str, _Handler]:
@@ -97,6 +103,7 @@ def _handlers() -> dict[str, _Handler]:
     for key, (name, handler) in SSHClientConfig._handlers.items():
         keep = key in ours or key in ("host", "match", "include", "tag")
         table[key] = (name, handler if keep else _note_ignored)
+    table["match"] = ("Match", _match_with_tokens)
     table["stricthostkeychecking"] = ("StrictHostKeyChecking", SSHConfig._set_string)
     table["batchmode"] = ("BatchMode", SSHConfig._set_string)
     return table
@@ -132,6 +139,19 @@ class SshConfig(SSHClientConfig):
         value = self.get(name)
         texts = [value] if isinstance(value, str) else cast("list[str]", value or [])
         return [os.path.expanduser(self._expand_val(text)) for text in texts]
+
+    def read(self, path: Path) -> None:
+        """Take what a file says of the host. Raises OSError and ValueError."""
+        try:
+            self.parse(path)
+        except RecursionError:
+            raise ValueError(f"{path}: its Include lines go in a circle") from None
+
+    def with_tokens(self, text: str) -> str:
+        """A text with %-tokens and ${variables} replaced by what is set so far."""
+        self._tokens.setdefault("%", "%")
+        self._set_tokens()
+        return self._expand_val(text)
 
     def finish(self) -> None:
         """Make the tokens available; call it when everything is set."""
@@ -181,60 +201,7 @@ class HostSettings:
     ignored: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class _Arguments:
-    """`ssh` arguments, read: options in order, and what is not honoured, as sentences name it."""
-
-    options: list[tuple[str, str]]
-    config_file: str | None
-    ignored: list[str]
-
-
-def _parse_arguments(texts: Sequence[str]) -> _Arguments:
-    out = _Arguments([], None, [])
-    for text in texts:
-        words = shlex.split(text)
-        while words:
-            word = words.pop(0)
-            if not word.startswith("-") or word == "-":
-                out.ignored.append(repr(word))
-                continue
-            _parse_flags(word[1:], words, out)
-    return out
-
-
-def _parse_flags(letters: str, words: list[str], out: _Arguments) -> None:
-    while letters:
-        flag, letters = letters[0], letters[1:]
-        if flag in _FLAGS_WITH_VALUE:
-            value = letters or (words.pop(0) if words else "")
-            if not value:
-                raise ValueError(f"ssh argument -{flag} needs a value")
-            _take_flag(flag, value, out)
-            return
-        if flag in "46":
-            out.options.append(("AddressFamily", "inet" if flag == "4" else "inet6"))
-        elif flag == "C":
-            out.options.append(("Compression", "yes"))
-        else:
-            out.ignored.append(f"-{flag}")
-
-
-def _take_flag(flag: str, value: str, out: _Arguments) -> None:
-    if flag == "F":
-        out.config_file = out.config_file or value
-    elif flag in _FLAG_OPTIONS:
-        out.options.append((_FLAG_OPTIONS[flag], shlex.quote(value)))
-    elif flag == "o":
-        name, _, rest = value.replace("=", " ", 1).strip().partition(" ")
-        if not rest.strip():
-            raise ValueError(f"ssh argument -o {value} needs a value (-o Name=value)")
-        out.options.append((name, rest.strip()))
-    else:
-        out.ignored.append(f"-{flag}")
-
-
-def _config_files(options: SshOptions, arguments: _Arguments) -> list[Path]:
+def _config_files(options: SshOptions, arguments: Arguments) -> list[Path]:
     if arguments.config_file is not None:
         path = os.path.expanduser(arguments.config_file)
         return [] if path == "none" else [Path(path)]
@@ -247,7 +214,7 @@ def _config_files(options: SshOptions, arguments: _Arguments) -> list[Path]:
 def host_settings(host: Host, options: SshOptions) -> HostSettings:
     """The settings of a host of the inventory. Raises ValueError and OSError for what cannot be read."""
     given = [str(host.options[key]) for key in ("ssh_common_args", "ssh_extra_args") if host.options.get(key)]
-    arguments = _parse_arguments([*given, options.common_args])
+    arguments = parse_arguments([*given, options.common_args])
     config = _new_config(host.address, host.user, host.port)
     if host.private_key_file is not None:
         config.apply("IdentityFile", shlex.quote(host.private_key_file))
@@ -260,7 +227,7 @@ def host_settings(host: Host, options: SshOptions) -> HostSettings:
 def hop_settings(hop: Hop, target: Host, options: SshOptions) -> HostSettings:
     """The settings of a jump host. As with `ssh -J`, arguments for the target do not hold for it, except ``-F``."""
     given = [str(target.options[key]) for key in ("ssh_common_args", "ssh_extra_args") if target.options.get(key)]
-    arguments = _parse_arguments([*given, options.common_args])
+    arguments = parse_arguments([*given, options.common_args])
     arguments.options, arguments.ignored = [], []
     config = _new_config(hop.host, hop.user, hop.port)
     return _resolve(hop.host, config, arguments, options, _policy_word(target.options.get("host_key_checking")))
@@ -288,16 +255,16 @@ def _policy_word(value: object) -> str | None:
 
 
 def _resolve(
-    address: str, config: SshConfig, arguments: _Arguments, options: SshOptions, asked: str | None
+    address: str, config: SshConfig, arguments: Arguments, options: SshOptions, asked: str | None
 ) -> HostSettings:
     before_files = _apply_options(config, options)
     if asked is None and options.host_key_checking != "yes" and config.get("StrictHostKeyChecking") is None:
         asked = options.host_key_checking
     for path in _config_files(options, arguments):
-        config.parse(path)
+        config.read(path)
     config.finish()
     in_files = [name for name in config.ignored[before_files:] if name.lower() not in _QUIET_IN_FILES]
-    port = cast(int, config.get("Port", 22))
+    port = _in_range("Port", cast(int, config.get("Port", 22)), 1, 65_535)
     name = cast(str, config.get("Hostname", address))
     alias = cast("str | None", config.get("HostKeyAlias"))
     policy = asked or _policy_word(config.get("StrictHostKeyChecking")) or "yes"
@@ -323,10 +290,19 @@ def _resolve(
         hops=parse_hops(cast("str | None", config.get("ProxyJump")) or ""),
         proxy_command=proxy[0] if proxy else None,
         connect_timeout_s=None if timeout is None else float(cast(int, timeout)),
-        keepalive_s=float(cast(int, config.get("ServerAliveInterval", options.keepalive_s))),
+        keepalive_s=_in_range(
+            "ServerAliveInterval", float(cast(int, config.get("ServerAliveInterval", options.keepalive_s))), 0
+        ),
         keepalive_count=max(1, cast(int, config.get("ServerAliveCountMax", options.keepalive_count))),
         ignored=(*arguments.ignored, *config.ignored[:before_files], *in_files),
     )
+
+
+def _in_range(name: str, value: _Number, least: int, most: int | None = None) -> _Number:
+    if value < least or (most is not None and value > most):
+        wanted = f"from {least} to {most}" if most is not None else f"{least} or more"
+        raise ValueError(f"{name} is {value:g}, not {wanted}")
+    return value
 
 
 def _apply_options(config: SshConfig, options: SshOptions) -> int:
@@ -373,6 +349,6 @@ def _parse_hop(word: str) -> Hop:
         host, _, port = name.partition(":")
     else:
         host, port = name, ""
-    if not host or (port and not port.isdigit()):
+    if not host or (port and not (port.isascii() and port.isdigit() and 0 < int(port) < 65_536)):
         raise ValueError(f"ProxyJump {word!r} is not of the form [user@]host[:port]")
     return Hop(host=host, user=user or None, port=int(port) if port else None)
