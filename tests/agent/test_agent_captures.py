@@ -368,12 +368,14 @@ def test_captures_in_memory(start_agent: Start) -> None:
     """Where no directory can be written to: every candidate is a read-only file system, seen by this agent alone."""
     if subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True).returncode:
         pytest.skip("needs a mount namespace of its own")
+    # The interpreter itself: a checkout under /tmp, and a virtual environment in it, is out of sight in there.
+    python = os.path.realpath(sys.executable)
     here = Path.home() / f".checkrunner-test-{os.getpid()}"
     here.mkdir()
     try:
         (here / "inside").write_text(
             "for d in /dev/shm /var/tmp /tmp; do mount -t tmpfs -o ro none $d || exit 9; done\n"
-            f'unset XDG_RUNTIME_DIR; export HOME=/proc; exec {sys.executable} "$@"\n'
+            f'unset XDG_RUNTIME_DIR; export HOME=/proc; exec {python} "$@"\n'
         )
         (here / "python").write_text(f'#!/bin/sh\nexec unshare -m bash {here}/inside "$@"\n')
         (here / "python").chmod(0o755)
