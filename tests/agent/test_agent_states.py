@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -242,18 +242,14 @@ def test_a_command_of_less_than_a_second_is_not_looked_at(agent: AgentProcess) -
     """Nor is the agent awake while it runs."""
     agent.run("true")
     pid = agent.hello["pid"]
-    ident = agent.start("sleep 0.8")
-    assert eventually(lambda: "sleep" in [Path(f"/proc/{p}/comm").read_text().strip() for p in children(agent)])
-    before = cpu_ns(pid)
-    threading.Event().wait(0.3)
-    assert cpu_ns(pid) == before
+    ident = agent.start("sleep 0.9")
+    spent = []
+    for _ in range(4):  # the first may still see the command's start, and on a busy machine the last its end
+        before = cpu_ns(pid)
+        threading.Event().wait(0.2)
+        spent.append(cpu_ns(pid) - before)
+    assert spent.count(0) >= 2
     assert agent.wait_for(ident)["rc"] == 0
-
-
-def children(agent: AgentProcess) -> Iterator[str]:
-    pid = agent.hello["pid"]
-    for shell in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        yield from Path(f"/proc/{shell}/task/{shell}/children").read_text().split()
 
 
 def test_a_look_costs_little(agent: AgentProcess) -> None:
