@@ -2982,6 +2982,8 @@ class Agent(object):
             return
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not os.fstat(lock).st_nlink:
+                return  # it was leaving, and has removed its directory itself by now
             end_processes(lambda everything: marked(everything, token), 1.0)
             remove_tree(path)
             self.notes.append("removed what an agent that was killed had left: " + text(path))
