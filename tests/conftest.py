@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,9 @@ from sshd import SshdFixture
 # How long one example takes says more of the machine's load than of the code; the time limit of each test holds.
 hypothesis.settings.register_profile("checkrunner", deadline=None)
 hypothesis.settings.load_profile("checkrunner")
+
+# A suite that was started under nohup would hand its ignored SIGHUP on to every program under test.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 MakeSshd = Callable[..., SshdFixture]
 

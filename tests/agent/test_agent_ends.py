@@ -169,9 +169,11 @@ def test_cancel_of_what_only_a_kill_ends(agent: AgentProcess) -> None:
 def test_leftover(any_agent: AgentProcess) -> None:
     assert "leftover" not in any_agent.run("sleep 0.01; true | cat; echo $(true)")
     result = any_agent.run(
-        "sleep 600 >/dev/null 2>&1 & nohup sleep 600 >/dev/null 2>&1 & (setsid sleep 600 >/dev/null 2>&1 &)"
+        "sleep 600 >/dev/null 2>&1 & nohup sleep 600 >/dev/null 2>&1 & (setsid sleep 600 >/dev/null 2>&1 &); "
+        # The look at what is left is one moment: a child that is just being forked may be missed in it.
+        "sleep 0.3"
     )
-    assert result["elapsed_s"] < 2
+    assert result["elapsed_s"] < 5
     assert len(result["leftover"]) == 3
     assert "leftover" not in any_agent.run("true")
     any_agent.bye()
