@@ -31,6 +31,7 @@ __all__ = [
     "Bye",
     "Done",
     "Hello",
+    "Need",
     "NoInterpreter",
     "ResultAnswer",
     "Running",
@@ -128,7 +129,14 @@ class Starting:
     """The login shell's start-up files are through and the agent is about to be started (patient starts only)."""
 
 
-Answer = Hello | ResultAnswer | SliceAnswer | Running | AgentFailure | Done | Bye | NoInterpreter | Starting
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """The agent asks for a part of its source that it has not got, by name."""
+
+    part: str
+
+
+Answer = Hello | ResultAnswer | SliceAnswer | Running | Need | AgentFailure | Done | Bye | NoInterpreter | Starting
 
 
 def read_answer(fields: Fields, payload: bytes) -> Answer:
@@ -261,6 +269,10 @@ def _running(fields: Fields, _payload: bytes) -> Answer:
     )
 
 
+def _need(fields: Fields, _payload: bytes) -> Answer:
+    return Need(part=line_of(fields, "part", _MAX_NAME))
+
+
 def _error(fields: Fields, _payload: bytes) -> Answer:
     return AgentFailure(id=int_of(fields, "id"), kind=text_of(fields, "kind"), message=text_of(fields, "message", ""))
 
@@ -278,6 +290,7 @@ _READERS: Mapping[str, Callable[[Fields, bytes], Answer]] = {
     "result": _result,
     "slice": _slice,
     "running": _running,
+    "need": _need,
     "error": _error,
     "ok": _done,
     "bye": _bye,

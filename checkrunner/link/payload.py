@@ -12,20 +12,23 @@ import importlib.resources
 import re
 import sys
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from checkrunner.link.pieces import cut_source
+from checkrunner.link.pieces import Piece, cut_module, cut_source
 from checkrunner.link.shrink import shrink_python, shrink_shell
 from checkrunner.link.wire import STARTING
 
 __all__ = [
     "CANDIDATES",
+    "LATER",
     "MOST_PACKED",
     "START",
     "VARIABLE",
     "Payload",
     "escape_word",
+    "load_part",
     "load_payload",
     "main",
     "pack_payload",
@@ -41,6 +44,9 @@ VARIABLE = "CHECKRUNNER_AGENT"
 """The environment variable that the packed agent comes in. Not an argument: `ps` on the host stays readable."""
 
 # `posix` is the module below `os`, which takes a millisecond to import.
+LATER = ("states",)
+"""The parts of the agent that a host gets when it needs them: modules beside `agent.py`."""
+
 START = (
     "import posix,zlib,binascii;"
     f'parts=zlib.decompress(binascii.a2b_base64(posix.environ[b"{VARIABLE}"])).split(b"\\0");exec(parts[0])'
@@ -48,7 +54,7 @@ START = (
 """The text given to `python -c`."""
 
 # Runs on any Python 3: an old one must get as far as handing on to the next, before the agent's source is compiled.
-# `parts` is [this text, the agent without its functions, the wrapper, a function, ...]. Each function is represented
+# `parts` is [this text, the wrapper, the agent without its functions, a function, ...]. Each function is represented
 # by a stand-in, which when it is called first compiles the function, becomes it, and does the call. So whoever has got
 # hold of the stand-in, be it bound or wrapped, has the function.
 _STAGE = """\
@@ -63,31 +69,35 @@ if sys.version_info < (3, 6):
     os.write(1, ("checkrunner-no-interpreter: " + found + "\\n").encode())
     os._exit(127)
 posix.environ.pop(b"@VARIABLE@", None)
-agent = {"__name__": "__main__", "__builtins__": __builtins__, "WRAPPER": parts[2], "DIGEST": "@DIGEST@"}
 def stand_in(*args, _piece=None, **named):
     function, name, line, text = _piece
     scope = {}
-    exec(compile(text, "agent+" + line, "exec"), globals(), scope)
+    exec(compile(text, "+" + line, "exec"), globals(), scope)
     real = scope[name]
     function.__code__ = real.__code__
     function.__defaults__, function.__kwdefaults__ = real.__defaults__, real.__kwdefaults__
     return function(*args, **named)
-methods = []
-for piece in parts[3:]:
-    words, text = piece.split(b"\\n", 1)
-    line, *owner = words.decode().split()
-    name = text[:text.index(b"(")].split()[-1].decode()
-    function = type(stand_in)(stand_in.__code__, agent, name)
-    function.__kwdefaults__ = {"_piece": (function, name, line, b"if 1:\\n" + text if owner else text)}
-    if not owner:
-        agent[name] = function
-    else:
-        methods.append((owner[0], name, getattr(__builtins__, owner[1])(function) if owner[1:] else function))
-exec(compile(parts[1], "agent", "exec"), agent)
-for owner, name, method in methods:
-    setattr(agent[owner], name, method)
-if methods:
-    agent["main"]()
+def assemble(module, parts):
+    methods = []
+    for piece in parts[1:]:
+        words, text = piece.split(b"\\n", 1)
+        line, *owner = words.decode().split()
+        name = text[:text.index(b"(")].split()[-1].decode()
+        function = type(stand_in)(stand_in.__code__, module, name)
+        function.__kwdefaults__ = {"_piece": (function, name, line, b"if 1:\\n" + text if owner else text)}
+        if not owner:
+            module[name] = function
+        else:
+            methods.append((owner[0], name, getattr(__builtins__, owner[1])(function) if owner[1:] else function))
+    exec(compile(parts[0], "agent", "exec"), module)
+    for owner, name, method in methods:
+        setattr(module[owner], name, method)
+agent = type(sys)("agent")
+sys.modules["agent"] = agent
+agent.__dict__.update(__name__="__main__", WRAPPER=parts[1], DIGEST="@DIGEST@", assemble=assemble)
+assemble(agent.__dict__, parts[2:])
+if parts[3:]:
+    agent.main()
 """
 
 # The same start with the packed agent on standard input. It reads the length byte by byte and then exactly so much:
@@ -142,13 +152,12 @@ def escape_word(text: str) -> str:
     return re.sub(r"([^A-Za-z0-9_./:,+=@%-])", r"\\\1", text)
 
 
-def pack_payload(agent: bytes, wrapper: bytes) -> Payload:
-    """The payload for this agent and wrapper; a pure function of them."""
-    digest = hashlib.sha256(agent + b"\0" + wrapper).hexdigest()[:32]
+def pack_payload(agent: bytes, wrapper: bytes, later: Sequence[bytes] = ()) -> Payload:
+    """The payload for this agent, wrapper, and sources of later parts; a pure function of them."""
+    digest = hashlib.sha256(b"\0".join([agent, wrapper, *later])).hexdigest()[:32]
     stage = _STAGE.replace("@START@", repr(START)).replace("@VARIABLE@", VARIABLE).replace("@DIGEST@", digest)
-    rest, pieces = cut_source(agent)
-    parts = [shrink_python(stage.encode("ascii")), shrink_python(rest), shrink_shell(wrapper)]
-    data = _compressed(b"\0".join([*parts, *(piece.packed() for piece in pieces)]))
+    head = [shrink_python(stage.encode("ascii")), shrink_shell(wrapper)]
+    data = _compressed(b"\0".join([*head, *_pieces(*cut_source(agent))]))
     stdin_stage = base64.b64encode(_STDIN_STAGE.replace("@VARIABLE@", VARIABLE).encode("ascii")).decode("ascii")
     load_stdin = f'import binascii;exec(binascii.a2b_base64("{stdin_stage}"))'
     packed = base64.b64encode(data).decode("ascii")
@@ -161,6 +170,10 @@ def pack_payload(agent: bytes, wrapper: bytes) -> Payload:
         # A shell that reads this in our place ends at once.
         stdin_head=b"%d;exit;\n" % len(data) + data,
     )
+
+
+def _pieces(rest: bytes, pieces: list[Piece]) -> list[bytes]:
+    return [shrink_python(rest), *(piece.packed() for piece in pieces)]
 
 
 def _compressed(data: bytes) -> bytes:
@@ -184,7 +197,13 @@ def _exec_line(setup: str, python: str) -> str:
 @functools.cache
 def load_payload() -> Payload:
     """The payload of this installation, packed once per process (some 5 ms)."""
-    return pack_payload(_read("agent.py"), _read("wrapper.sh"))
+    return pack_payload(_read("agent.py"), _read("wrapper.sh"), [_read(f"{name}.py") for name in LATER])
+
+
+@functools.cache
+def load_part(name: str) -> bytes:
+    """A member of `LATER`, compressed, as an agent assembles it. Packed once per process, when a host first asks."""
+    return _compressed(b"\0".join(_pieces(*cut_module(_read(f"{name}.py")))))
 
 
 def _read(name: str) -> bytes:
@@ -197,7 +216,7 @@ def _read(name: str) -> bytes:
 def main() -> int:
     """Print what the payload is made of, in bytes; 1 if it has grown beyond `MOST_PACKED`."""
     agent, wrapper = _read("agent.py"), _read("wrapper.sh")
-    payload = pack_payload(agent, wrapper)
+    payload = load_payload()
     rows = [
         ("agent.py", len(agent)),
         ("agent.py without comments, docstrings and layout", len(shrink_python(agent))),
@@ -206,6 +225,7 @@ def main() -> int:
         ("exec request (agent inside)", len(payload.exec_line)),
         ("exec request (agent on standard input)", len(payload.stdin_line)),
         (f"payload, compressed (at most {MOST_PACKED} are allowed)", payload.packed_bytes),
+        *[(f"{name}.py, compressed: sent when asked for", len(load_part(name))) for name in LATER],
     ]
     for name, size in rows:
         sys.stdout.write(f"{size:>8}  {name}\n")

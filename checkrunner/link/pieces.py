@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from checkrunner.link.shrink import shrink_python
 
-__all__ = ["Piece", "cut_source"]
+__all__ = ["Piece", "cut_module", "cut_source"]
 
 _MAIN = b'\nif __name__ == "__main__":\n'
 _FUNCTION = re.compile(rb"(    )?def (\w+)\(")
@@ -54,7 +54,12 @@ def cut_source(source: bytes) -> tuple[bytes, list[Piece]]:
     body, main, tail = source.partition(_MAIN)
     if not main or tail != b"    main()\n":
         return source, []
-    lines = body.split(b"\n")
+    return cut_module(body)
+
+
+def cut_module(source: bytes) -> tuple[bytes, list[Piece]]:
+    """The same for a source whose own statements call none of its functions."""
+    lines = source.split(b"\n")
     pieces = list(_cut(lines))
     return b"\n".join(lines), pieces
 

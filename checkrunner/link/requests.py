@@ -10,7 +10,7 @@ from checkrunner.model.plan import Step
 from checkrunner.model.results import SliceMode, SliceQuery
 from checkrunner.model.sources import Secret
 
-__all__ = ["capped", "hello_request", "run_request", "slice_request"]
+__all__ = ["capped", "hello_request", "part_request", "run_request", "slice_request"]
 
 
 def hello_request(nonce: str, options: SessionOptions) -> bytes:
@@ -64,6 +64,11 @@ def slice_request(ident: int, of: int, query: SliceQuery) -> bytes:
     }
     sections = [("pattern", _bytes(query.pattern))] if query.mode is SliceMode.MATCH else []
     return encode_request("slice", ident, keys, sections)
+
+
+def part_request(ident: int, name: str, code: bytes) -> bytes:
+    """A part of the agent's source that it has asked for, as the payload has it."""
+    return encode_request("part", ident, {"name": name}, [("code", code)])
 
 
 def capped(query: SliceQuery) -> SliceQuery:

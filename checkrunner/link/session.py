@@ -15,14 +15,15 @@ from checkrunner.link.answers import (
     Bye,
     Done,
     Hello,
+    Need,
     NoInterpreter,
     ResultAnswer,
     SliceAnswer,
     Starting,
 )
 from checkrunner.link.calls import Calls, raw_slice
-from checkrunner.link.payload import Payload
-from checkrunner.link.requests import capped, run_request, slice_request
+from checkrunner.link.payload import LATER, Payload, load_part
+from checkrunner.link.requests import capped, part_request, run_request, slice_request
 from checkrunner.link.starting import Link, Starter
 from checkrunner.link.wire import MAX_NOISE, encode_request
 from checkrunner.model.errors import AgentError, HostError, ProtocolError, SessionLostError
@@ -82,6 +83,7 @@ class FramedSession:
         self._starter = starter
         self._link: Link | None = None
         self._calls = Calls()
+        self._parts = set(LATER)
         self._last_id = 0
         self._out = _Outbox()
         loop = asyncio.get_running_loop()
@@ -257,8 +259,22 @@ class FramedSession:
             self._started(link)
         elif isinstance(answer, Bye | NoInterpreter) or (isinstance(answer, AgentFailure) and not answer.id):
             link.ending = answer
+        elif isinstance(answer, Need):
+            self._send_part(answer.part)
         else:
             self._calls.take(answer)
+
+    def _send_part(self, name: str) -> None:
+        """Send a part of the agent that it asks for. Each can be asked for once: more would be a flood."""
+        if name not in self._parts:
+            raise ProtocolError(f"the host asked for a part {name!r}, which it has or which does not exist")
+        self._parts.discard(name)
+        if self._closing is None:
+            ident = self._next_id()
+            future = self._calls.expect(ident, Done)
+            # Where it is refused, states are not shown; the commands are not touched by that.
+            future.add_done_callback(lambda done: None if done.cancelled() else done.exception())
+            self._send(part_request(ident, name, load_part(name)))
 
     def _started(self, link: Link) -> None:
         if link.starting:

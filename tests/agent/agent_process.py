@@ -14,10 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from checkrunner.link.payload import START, VARIABLE, load_payload
+from checkrunner.link.payload import START, VARIABLE, load_part, load_payload
 
 REMOTE = Path(__file__).resolve().parents[2] / "remote"
 
+PART_ID = 1_000_000_000  # of the request that sends a later part of the agent, on demand
 Answer = dict[str, Any]
 
 
@@ -87,6 +88,11 @@ class AgentProcess:
             while len(self.buffer) < answer["payload"]:
                 self.fill(end - time.monotonic())
             answer["data"], self.buffer = self.buffer[: answer["payload"]], self.buffer[answer["payload"] :]
+        if answer["t"] == "need":
+            code = load_part(answer["part"])
+            self.send(f"part {PART_ID} name={answer['part']} code:{len(code)}\n".encode() + code)
+        if answer["t"] == "need" or answer.get("id") == PART_ID:
+            return self.read(end - time.monotonic())
         return answer
 
     def wait_for(self, ident: int, seconds: float = 20.0) -> Answer:

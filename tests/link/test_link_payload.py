@@ -152,7 +152,6 @@ def test_a_payload_beyond_its_limit_is_a_failure(over: int, code: int, monkeypat
     assert payload_module.main() == code
 
 
-@pytest.mark.xfail(reason="the agent that looks at the kernel's states is too large; shrink it or what packs it")
 def test_the_payload_keeps_to_its_limit() -> None:
     assert payload_size().returncode == 0
 
