@@ -41,6 +41,7 @@ MEMORY_HOST = 4 << 20
 INDEX_STEP = 128 << 10  # bytes between two entries of a line index
 FAST_DIGEST = 1 << 20  # from here on OpenSSL is worth its import
 LINE_MAX = 1 << 20  # of a line, the bytes that a pattern is looked for in
+RECENT = 64  # runs that have ended and stay as they are; twice as many, and the older half goes where archive.py says
 LATE_MAX = 64  # outputs that background processes still hold and that are read to nowhere
 TAIL_MAX = 4096  # of what was written to the terminal
 BOOT_S = 10.0  # for bash to start, and for lines of ours to come back
@@ -104,8 +105,7 @@ class Escapes(dict):
             new = "\\u%04x" % code
         else:
             new = chr(code)
-        self[code] = new = named.get(code, new)
-        return new
+        return named.get(code, new)
 
 
 ESCAPES = Escapes()
@@ -1814,10 +1814,10 @@ class Session(object):
         if now >= run.next_look:
             self.look(run, now)
         due = min(run.started + run.timeout, run.next_stage if run.ending else run.next_look)
-        if self.agent.states is None and not self.agent.needs_states:
+        if "states" not in self.agent.needed:
             asking = run.started + min(NEED_S, run.timeout / 2)
             if now >= asking:
-                self.agent.need_states()
+                self.agent.need("states")
             else:
                 due = min(due, asking)
         return due
@@ -1995,7 +1995,9 @@ class Agent(object):
         self.notes = []
         self.store = Store(None, 1 << 62)
         self.runs = {}
-        self.idents = set()
+        self.ended = []  # runs, in the order of their ends, that are not archived yet
+        self.shelf = None  # the older ones, see archive.py
+        self.idents = {}  # a bit for each that was used, 1024 a number
         self.jobs = []
         self.scanning = False
         self.inbox = bytearray()
@@ -2006,8 +2008,8 @@ class Agent(object):
         self.greeted = False
         self.max_sessions = 16
         self.canceling = []
-        self.states = None  # the module, once it is here
-        self.needs_states = ASSEMBLE is None  # whether it need not be asked for
+        self.needed = set()  # parts that were asked for
+        self.states = self.archive = None  # these modules, once they are here
         self.call_table = None
         self.looked = {}  # waits that were found safe to look at, or not
         self.snapshot = {}
@@ -2359,9 +2361,11 @@ class Agent(object):
         if self.hello is None:
             self.serve_hello(keys)
             return
-        if ident in self.idents or ident <= 0:
+        block, bit = ident >> 10, 1 << (ident & 1023)
+        used = self.idents.get(block, 0)
+        if used & bit or ident <= 0:
             raise Refused("bad_request", "the id %d was used before" % ident)
-        self.idents.add(ident)
+        self.idents[block] = used | bit
         if verb == "run":
             self.serve_run(ident, keys, values)
         elif verb == "slice":
@@ -2379,20 +2383,22 @@ class Agent(object):
         else:
             raise Refused("bad_request", "unknown verb %r" % verb)
 
-    def need_states(self):
-        """Ask for the code that looks at processes: most hosts never need it."""
-        self.needs_states = True
-        self.say({"t": "need", "part": "states"})
+    def need(self, name):
+        """Ask, once, for a part of the agent that most hosts never need."""
+        self.needed.add(name)
+        if ASSEMBLE is not None:
+            self.say({"t": "need", "part": name})
 
     def serve_part(self, ident, keys, values):
         self.only(keys, ("name",), values, ("code",))
-        if keys.get("name") != "states" or ASSEMBLE is None:
-            raise Refused("bad_request", "there is no such part: %r" % keys.get("name"))
+        name = keys.get("name")
+        if name not in self.needed or ASSEMBLE is None:
+            raise Refused("bad_request", "there is no such part: %r" % name)
         from zlib import decompress
 
-        module = type(sys)("states")
+        module = type(sys)(name)
         ASSEMBLE(module.__dict__, decompress(values.get("code", b"")).split(b"\0"))
-        self.states = module
+        setattr(self, name, module)
         self.say({"t": "ok", "id": ident})
 
     @staticmethod
@@ -2534,9 +2540,12 @@ class Agent(object):
             ("max_lines", 20), ("max_bytes", 4096), ("line_bytes", 500),
         ):  # fmt: skip
             query[name] = self.number(keys, name, default)
-        run = self.runs.get(self.number(keys, "of"))
+        of = self.number(keys, "of")
+        run = self.runs.get(of)
+        if run is None and self.archive is not None:
+            run = self.archive.find(self, of)
         if run is None:
-            raise Refused("no_such_run", "there is no run %s" % keys["of"])
+            raise Refused("no_such_run", "there is no run %d" % of)
         if run.done:
             self.start_slice(ident, run, query)
         else:
@@ -2572,7 +2581,7 @@ class Agent(object):
             run.answers = answers or {probe[0]: {"error": error} for probe in run.probes}
             self.answer_run(run)
 
-        self.jobs.append((scan_probes(run), answered))
+        self.jobs.append((scan_probes(run), answered, run))
 
     def answer_run(self, run):
         run.done = True
@@ -2581,6 +2590,12 @@ class Agent(object):
         waiting, run.waiting = run.waiting, []
         for ident, query in waiting:
             self.start_slice(ident, run, query)
+        self.ended.append(run)
+        if len(self.ended) >= 2 * RECENT:
+            if self.archive is not None:
+                self.archive.retire(self)
+            elif "archive" not in self.needed:
+                self.need("archive")
 
     def start_slice(self, ident, run, query):
         def answered(pick, error):
@@ -2594,11 +2609,11 @@ class Agent(object):
             answer["payload"] = len(payload)
             self.say(answer, payload)
 
-        self.jobs.append((scan_slice(run, query), answered))
+        self.jobs.append((scan_slice(run, query), answered, run))
 
     def work(self):
         """A step of the first scan: about one chunk, so that nothing else waits long."""
-        steps, answered = self.jobs[0]
+        steps, answered, _run = self.jobs[0]
         self.scanning = True
         signal.setitimer(signal.ITIMER_REAL, REGEX_S)
         try:
