@@ -49,6 +49,7 @@ NEED_S = 0.25  # what a command may take before the code that looks at processes
 QUIET_S = 1.0  # what a command may take before anybody looks at its processes
 CONFIRM_S = 0.25  # from the first look to the second: what is seen in both is believed
 LOOK_S = 1.0  # between two looks from then on
+HURRY_S = 0.1  # the same three, where a question may be answered
 REGEX_S = 3.0  # for one step of a pattern over at most CHUNK bytes and one line
 END_S = 3.0  # for everything to end
 MARKER = b"CHECKRUNNER_SHELL"  # in the environment of everything that a session starts
@@ -61,7 +62,7 @@ FIELDS = (
 REPORT_HEAD = b"checkrunner-report"
 
 HELLO_KEYS = {"v", "nonce", "host_bytes", "max_sessions"}
-RUN_KEYS = {"session", "timeout_ms", "cap"}
+RUN_KEYS = {"session", "timeout_ms", "cap", "input", "stdin"}
 RUN_SECTIONS = {"command", "cwd", "become", "requires"}
 SLICE_KEYS = set("of stream mode first last before after max_lines max_bytes line_bytes".split())
 SLICE_MODES = ("head", "tail", "lines", "bytes", "match")
@@ -830,6 +831,13 @@ class Run(object):
         self.cwd = None
         self.requires = []
         self.become = False
+        self.input = "fail"  # what to do when it asks
+        self.stdin = b"/dev/null"
+        self.prompts = []  # (pattern, answer)
+        self.dialog = None  # what it has asked so far: see prompts.py
+        self.marks = {}  # output -> its bytes that were there when the last question was answered
+        self.terminal = None  # the terminal's settings before it
+        self.answered = 0
         self.env = []  # (name, value)
         self.probes = []  # (name, kind, stream, text)
         self.captures = {}
@@ -896,6 +904,7 @@ class Run(object):
         for name, value in (
             ("probes", self.answers), ("leftover", self.leftover), ("notes", self.notes),
             ("missing", self.missing), ("state", self.state), ("seen", self.seen), ("prompt", self.prompt),
+            ("answered", self.answered),
         ):  # fmt: skip
             if value:
                 out[name] = value
@@ -1479,6 +1488,10 @@ class Session(object):
             if not others and b" trap\n" not in self.state.function_flags:
                 lines = agent.parts["trap"]
                 run.trapped = True
+        if not run.stdin:
+            import termios
+
+            run.terminal = termios.tcgetattr(self.tty)
         self.tail = b""
         self.seq += 1
         lines += fill(
@@ -1487,6 +1500,7 @@ class Session(object):
             TEXT=self.word(command),
             OUT=pipes[0].path,
             ERR=pipes[1].path,
+            IN=run.stdin or self.tty_name.encode(),
             SEQ=b"%d" % self.seq,
             REPORT=self.report.path,
         )
@@ -1494,7 +1508,7 @@ class Session(object):
         run.last_pid = agent.pids.last()
         run.started_at = time.time()
         run.started = time.monotonic()
-        run.next_look = run.started + QUIET_S
+        run.next_look = run.started + (QUIET_S if run.input == "fail" else HURRY_S)
         self.progress, self.pipe_ends = {}, {}
         self.enter("run")
         self.send(lines)
@@ -1614,19 +1628,22 @@ class Session(object):
             self.find_leftover(run)
         if run.ending:
             run.execution, run.rc, run.signal = run.ending, None, None
-            if run.started:
-                self.reset_terminal()
+        if run.started and (run.ending or run.terminal):
+            self.reset_terminal(run.terminal)
 
-    def reset_terminal(self):
-        """What had turned off the echo may have been killed: the next command does not ask for a password for that."""
+    def reset_terminal(self, flags):
+        """What had turned off the echo may have been killed: the next command does not ask for a password for that.
+        And what was typed and not read is nobody's answer any more."""
         import termios
 
         try:
-            flags = termios.tcgetattr(self.tty)
-            flags[0] |= termios.ICRNL
-            flags[1] |= termios.OPOST
-            flags[3] |= termios.ECHO | termios.ICANON | termios.ISIG | termios.IEXTEN
-            termios.tcsetattr(self.tty, termios.TCSANOW, flags)
+            if not flags:
+                flags = termios.tcgetattr(self.tty)
+                flags[0] |= termios.ICRNL
+                flags[1] |= termios.OPOST
+                flags[3] |= termios.ECHO | termios.ICANON | termios.ISIG | termios.IEXTEN
+            termios.tcflush(self.tty, termios.TCOFLUSH)  # what the terminal's input queue has not got yet
+            termios.tcsetattr(self.tty, termios.TCSAFLUSH, flags)
         except (OSError, ValueError, termios.error):
             pass
 
@@ -2008,8 +2025,8 @@ class Agent(object):
         self.greeted = False
         self.max_sessions = 16
         self.canceling = []
-        self.needed = set()  # parts that were asked for
-        self.states = self.archive = None  # these modules, once they are here
+        self.states = self.prompts = self.archive = None  # modules, once they are here
+        self.needed = set()  # those that were asked for
         self.call_table = None
         self.looked = {}  # waits that were found safe to look at, or not
         self.snapshot = {}
@@ -2372,6 +2389,9 @@ class Agent(object):
             self.serve_slice(ident, keys, values)
         elif verb == "part":
             self.serve_part(ident, keys, values)
+        elif verb == "answer" and self.prompts is not None:
+            self.prompts.serve_answer(self, keys, values)
+            self.say({"t": "ok", "id": ident})
         elif verb == "cancel":
             self.only(keys, (), values, ())
             self.canceling.append(ident)
@@ -2384,10 +2404,10 @@ class Agent(object):
             raise Refused("bad_request", "unknown verb %r" % verb)
 
     def need(self, name):
-        """Ask, once, for a part of the agent that most hosts never need."""
-        self.needed.add(name)
-        if ASSEMBLE is not None:
+        """Ask for a part of ours that most hosts never need, once."""
+        if name not in self.needed and ASSEMBLE is not None:
             self.say({"t": "need", "part": name})
+        self.needed.add(name)
 
     def serve_part(self, ident, keys, values):
         self.only(keys, ("name",), values, ("code",))
@@ -2476,7 +2496,7 @@ class Agent(object):
         return session
 
     def serve_run(self, ident, keys, values):
-        extra = [name for name in values if not name.startswith(("env.", "probe."))]
+        extra = [name for name in values if not name.startswith(("env.", "probe.", "prompt."))]
         self.only(keys, RUN_KEYS, dict.fromkeys(extra), RUN_SECTIONS)
         if "session" not in keys or "command" not in values:
             raise Refused("bad_request", "a run needs session= and command:")
@@ -2495,6 +2515,7 @@ class Agent(object):
                 run.env.append((self.variable(name[4:]), values[name]))
             elif name.startswith("probe."):
                 run.probes.append(self.probe(name, values[name]))
+        self.take_prompts(run, keys, values)
         session = self.session(run.session)
         for stream in ("stdout", "stderr"):
             path = self.fresh_path(b"c%d.%s" % (ident, stream[3:].encode()))
@@ -2502,6 +2523,25 @@ class Agent(object):
         self.runs[ident] = run
         session.queue.append(run)
         session.next()
+
+    def take_prompts(self, run, keys, values):
+        """What a command may be told when it asks."""
+        for name in values:
+            start, _dot, end = name.rpartition(".")
+            if start.startswith("prompt."):
+                other = {"match": ".answer", "answer": ".match"}.get(end)
+                if other is None or start + other not in values:
+                    raise Refused("bad_request", "%s is not one of a pair prompt.N.match, prompt.N.answer" % name)
+                if end == "match":
+                    run.prompts.append((compile_pattern(values[name]), values[start + other]))
+        run.input, stdin = keys.get("input", "fail"), keys.get("stdin", "null")
+        if run.input not in ("fail", "answer", "ask") or stdin not in ("null", "tty"):
+            raise Refused("bad_request", "there is no input=%s or no stdin=%s" % (run.input, stdin))
+        if run.prompts or run.input == "ask" or stdin == "tty":
+            run.stdin = b""  # the terminal
+        if run.input != "fail":
+            self.need("states")
+            self.need("prompts")
 
     @staticmethod
     def is_user(name):
@@ -2585,7 +2625,7 @@ class Agent(object):
 
     def answer_run(self, run):
         run.done = True
-        run.command, run.env, run.probes = b"", [], []
+        run.command, run.env, run.probes, run.prompts, run.dialog = b"", [], [], [], None
         self.say(run.result())
         waiting, run.waiting = run.waiting, []
         for ident, query in waiting:
@@ -2594,7 +2634,7 @@ class Agent(object):
         if len(self.ended) >= 2 * RECENT:
             if self.archive is not None:
                 self.archive.retire(self)
-            elif "archive" not in self.needed:
+            else:
                 self.need("archive")
 
     def start_slice(self, ident, run, query):
