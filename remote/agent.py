@@ -51,6 +51,7 @@ PART_S = 5.0  # for that code to come when a command has to be ended
 QUIET_S = 1.0  # what a command may take before anybody looks at its processes
 CONFIRM_S = 0.25  # from the first look to the second: what is seen in both is believed
 LOOK_S = 1.0  # between two looks from then on
+HURRY_S = 0.1  # the same three, where a question may be answered
 REGEX_S = 3.0  # for one step of a pattern over at most CHUNK bytes and one line
 END_S = 3.0  # for everything to end
 MARKER = b"CHECKRUNNER_SHELL"  # in the environment of everything that a session starts
@@ -64,7 +65,7 @@ REPORT_HEAD = b"checkrunner-report"
 
 HELLO_KEYS = {"v", "nonce", "host_bytes", "max_sessions"}
 END_KEYS = ("duration_ms", "sample_ms", "sample_count", "keep")
-RUN_KEYS = {"session", "timeout_ms", "cap"}.union(END_KEYS)
+RUN_KEYS = {"session", "timeout_ms", "cap", "input", "stdin"}.union(END_KEYS)
 RUN_SECTIONS = {"command", "cwd", "become", "requires"}
 SLICE_KEYS = set("of stream mode first last before after max_lines max_bytes line_bytes".split())
 SLICE_MODES = ("head", "tail", "lines", "bytes", "match")
@@ -849,6 +850,13 @@ class Run(object):
         self.samples = []
         self.keep = False  # whether what it leaves stays
         self.due = 0.0  # not before
+        self.input = "fail"  # what to do when it asks
+        self.stdin = b"/dev/null"
+        self.prompts = []  # (pattern, answer)
+        self.dialog = None  # what it has asked so far: see prompts.py
+        self.marks = {}  # output -> its bytes that were there when the last question was answered
+        self.terminal = None  # the terminal's settings before it
+        self.answered = 0
         self.env = []  # (name, value)
         self.probes = []  # (name, kind, stream, text)
         self.captures = {}
@@ -920,7 +928,7 @@ class Run(object):
         for name, value in (
             ("probes", self.answers), ("leftover", self.leftover), ("notes", self.notes),
             ("missing", self.missing), ("state", self.state), ("seen", self.seen), ("prompt", self.prompt),
-            ("samples", self.samples),
+            ("answered", self.answered), ("samples", self.samples),
         ):  # fmt: skip
             if value:
                 out[name] = value
@@ -1518,6 +1526,10 @@ class Session(object):
             if not others and b" trap\n" not in self.state.function_flags:
                 lines = agent.parts["trap"]
                 run.trapped = True
+        if not run.stdin:
+            import termios
+
+            run.terminal = termios.tcgetattr(self.tty)
         self.tail = b""
         self.seq += 1
         lines += fill(
@@ -1526,6 +1538,7 @@ class Session(object):
             TEXT=self.word(command),
             OUT=pipes[0].path,
             ERR=pipes[1].path,
+            IN=run.stdin or self.tty_name.encode(),
             SEQ=b"%d" % self.seq,
             REPORT=self.report.path,
         )
@@ -1539,7 +1552,7 @@ class Session(object):
         run.last_pid = self.agent.pids.last()
         run.started_at = time.time()
         run.started = time.monotonic()
-        run.next_look = run.started + QUIET_S
+        run.next_look = run.started + (QUIET_S if run.input == "fail" else HURRY_S)
         self.progress, self.pipe_ends = {}, {}
 
     def output_pipe(self):
@@ -1662,19 +1675,22 @@ class Session(object):
             run.execution, run.rc, run.signal = run.ending, None, None
             if run.ending == "done":
                 run.note("duration_ended")
-            if run.started:
-                self.reset_terminal()
+        if run.started and (run.ending or run.terminal):
+            self.reset_terminal(run.terminal)
 
-    def reset_terminal(self):
-        """What had turned off the echo may have been killed: the next command does not ask for a password for that."""
+    def reset_terminal(self, flags):
+        """What had turned off the echo may have been killed: the next command does not ask for a password for that.
+        And what was typed and not read is nobody's answer any more."""
         import termios
 
         try:
-            flags = termios.tcgetattr(self.tty)
-            flags[0] |= termios.ICRNL
-            flags[1] |= termios.OPOST
-            flags[3] |= termios.ECHO | termios.ICANON | termios.ISIG | termios.IEXTEN
-            termios.tcsetattr(self.tty, termios.TCSANOW, flags)
+            if not flags:
+                flags = termios.tcgetattr(self.tty)
+                flags[0] |= termios.ICRNL
+                flags[1] |= termios.OPOST
+                flags[3] |= termios.ECHO | termios.ICANON | termios.ISIG | termios.IEXTEN
+            termios.tcflush(self.tty, termios.TCOFLUSH)  # what the terminal's input queue has not got yet
+            termios.tcsetattr(self.tty, termios.TCSAFLUSH, flags)
         except (OSError, ValueError, termios.error):
             pass
 
@@ -1903,7 +1919,7 @@ class Session(object):
 
     def end_further(self, run, now):
         if self.agent.endings is not None:
-            self.agent.endings.end_further(self, run, now)
+            self.agent.endings.force(self, run, now)
             return
         self.agent.need("endings")
         run.next_stage = now + 0.02
@@ -1966,7 +1982,7 @@ class Agent(object):
         self.greeted = False
         self.max_sessions = 16
         self.canceling = []
-        self.states = self.endings = None  # modules, once they are here
+        self.states = self.prompts = self.endings = None  # modules, once they are here
         self.needed = set()  # those that were asked for
         self.kept = {}  # processes that stay: pid -> start time; 0 says that a command had to keep what it leaves
         self.call_table = None
@@ -2350,6 +2366,9 @@ class Agent(object):
             self.serve_slice(ident, keys, values)
         elif verb == "part":
             self.serve_part(ident, keys, values)
+        elif verb == "answer" and self.prompts is not None:
+            self.prompts.serve_answer(self, keys, values)
+            self.say({"t": "ok", "id": ident})
         elif verb == "cancel":
             self.only(keys, (), values, ())
             self.canceling.append(ident)
@@ -2456,7 +2475,7 @@ class Agent(object):
         return session
 
     def serve_run(self, ident, keys, values):
-        extra = [name for name in values if not name.startswith(("env.", "probe."))]
+        extra = [name for name in values if not name.startswith(("env.", "probe.", "prompt."))]
         self.only(keys, RUN_KEYS, dict.fromkeys(extra), RUN_SECTIONS)
         if "session" not in keys or "command" not in values:
             raise Refused("bad_request", "a run needs session= and command:")
@@ -2481,6 +2500,7 @@ class Agent(object):
                 run.env.append((self.variable(name[4:]), values[name]))
             elif name.startswith("probe."):
                 run.probes.append(self.probe(name, values[name]))
+        self.take_prompts(run, keys, values)
         session = self.session(run.session)
         if run.keep:
             run.env.append((MARKER, b"k" + session.marker))
@@ -2492,6 +2512,25 @@ class Agent(object):
         self.runs[ident] = run
         session.queue.append(run)
         session.next()
+
+    def take_prompts(self, run, keys, values):
+        """What a command may be told when it asks."""
+        for name in values:
+            start, _dot, end = name.rpartition(".")
+            if start.startswith("prompt."):
+                other = {"match": ".answer", "answer": ".match"}.get(end)
+                if other is None or start + other not in values:
+                    raise Refused("bad_request", "%s is not one of a pair prompt.N.match, prompt.N.answer" % name)
+                if end == "match":
+                    run.prompts.append((compile_pattern(values[name]), values[start + other]))
+        run.input, stdin = keys.get("input", "fail"), keys.get("stdin", "null")
+        if run.input not in ("fail", "answer", "ask") or stdin not in ("null", "tty"):
+            raise Refused("bad_request", "there is no input=%s or no stdin=%s" % (run.input, stdin))
+        if run.prompts or run.input == "ask" or stdin == "tty":
+            run.stdin = b""  # the terminal
+        if run.input != "fail":
+            for name in ("states", "prompts", "endings"):
+                self.need(name)
 
     @staticmethod
     def is_user(name):
@@ -2576,7 +2615,7 @@ class Agent(object):
         run.done = True
         for capture in run.captures.values():
             capture.close()
-        run.command, run.env, run.probes = b"", [], []
+        run.command, run.env, run.probes, run.prompts, run.dialog = b"", [], [], [], None
         self.say(run.result())
         waiting, run.waiting = run.waiting, []
         for ident, query in waiting:

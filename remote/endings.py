@@ -63,7 +63,7 @@ def is_deaf(session):
         return False
 
 
-def end_further(session, run, now):
+def force(session, run, now):
     """The steps of an ending: INT to the foreground group now, TERM in a second, KILL in two.
 
     A foreground process that dies of INT makes bash end the whole check, and itself with it. That is right, since what

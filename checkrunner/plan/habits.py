@@ -90,14 +90,14 @@ _LONG_SLEEP_S = 30.0
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-def bad_habits(text: str) -> Iterator[tuple[str, str, int]]:
-    """What is worth a warning in a command's text: message, hint, offset."""
+def bad_habits(text: str, *, bounded: bool = False) -> Iterator[tuple[str, str, int]]:
+    """What is worth a warning in a command's text: message, hint, offset. `bounded`: the check ends it after a time."""
     for command in commands_in(text):
         for row in CHANGING:
             if row.fits(command):
                 yield f"`{command.name}` {row.does}", "A check should only look", command.offset
                 break
-        if command.bounded:
+        if bounded or command.bounded:
             continue
         for row in ENDLESS:
             if row.fits(command):

@@ -54,7 +54,7 @@ class AgentProcess:
         self.stdin, self.stdout = self.process.stdin, self.process.stdout
         self.buffer = b""
         self.last = 0
-        self.parts = PART_ID
+        self.parts = 0
         self.kept: list[Answer] = []
         self.hello: Answer = {}
         if hello is not None:
@@ -91,9 +91,9 @@ class AgentProcess:
             answer["data"], self.buffer = self.buffer[: answer["payload"]], self.buffer[answer["payload"] :]
         if answer["t"] == "need":
             code = load_part(answer["part"])
-            self.send(f"part {self.parts} name={answer['part']} code:{len(code)}\n".encode() + code)
+            self.send(f"part {PART_ID + self.parts} name={answer['part']} code:{len(code)}\n".encode() + code)
             self.parts += 1
-        if answer["t"] == "need" or PART_ID <= answer.get("id", 0) < self.parts:
+        if answer["t"] == "need" or answer.get("id", 0) >= PART_ID:
             return self.read(end - time.monotonic())
         return answer
 

@@ -2,7 +2,8 @@
 
 Commands: ``echo TEXT``, ``false``, ``sleep SECONDS``, ``size`` (prints the command's own length and digest),
 ``exit-agent``, ``seen-after`` (a state after the
-result), ``seen-flood``, ``seen-other ID``, ``garbage``, ``wrong-id``, ``flood-slice``, ``fatal KIND``.
+result), ``seen-flood``, ``seen-other ID``, ``need NAMES`` (asks for parts), ``refuse-parts``, ``parts`` (prints
+the name and digest of each that came), ``garbage``, ``wrong-id``, ``flood-slice``, ``fatal KIND``.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ if not line.startswith(b"hello 0 "):
 words = dict(word.split("=") for word in line.decode().split()[2:])
 out({"t": "hello", "nonce": words["nonce"], "v": 1, "agent": DIGEST, "python": "3", "bash": "5", "uid": os.getuid(),
      "pid": os.getpid(), "clock": time.time(), "dir": "", "notes": []})
-outputs, late = {}, 0
+outputs, late, parts, refusing = {}, 0, [], False
 
 def seen(ident):
     out({"t": "running", "id": ident, "elapsed_s": 1.0, "state": "sleep 1 s idle",
@@ -58,6 +59,11 @@ while True:
         sys.exit(0)
     if verb == "cancel":
         out({"t": "ok", "id": ident})
+        continue
+    if verb == "part":
+        parts.append(b"%s %s\n" % (keys["name"].encode(), hashlib.sha256(sections["code"]).hexdigest().encode()))
+        refused = {"t": "error", "id": ident, "kind": "bad_request", "message": "no such part"}
+        out(refused if refusing else {"t": "ok", "id": ident})
         continue
     if verb == "slice":
         if keys["mode"] == "match":
@@ -95,6 +101,13 @@ while True:
             seen(ident)
     elif word == b"seen-other":
         seen(int(rest))
+    elif word == b"need":
+        for name in rest.decode().split(" "):
+            out({"t": "need", "part": name})
+    elif word == b"refuse-parts":
+        refusing = True
+    elif word == b"parts":
+        data = b"".join(parts)
     elif word == b"size":
         data = b"%d %s\n" % (len(command), hashlib.sha256(command).hexdigest().encode())
     elif word == b"exit-agent":
