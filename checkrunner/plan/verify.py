@@ -207,12 +207,8 @@ def _trial(plan: Plan, host: HostPlan, entry: Entry) -> Iterator[TemplateError]:
                 yield bad
 
 
-_SAMPLE: Mapping[str, Any] = {
-    name: {"elapsed_s": 0.1, "cpu_s": 0.1, "cwd": "/", "execution": "done", "truncated": False, "samples": []}.get(
-        name, 0
-    )
-    for name in RESULT_NAMES
-}
+_TYPICAL = {"elapsed_s": 0.1, "cpu_s": 0.1, "cwd": "/", "execution": "done", "truncated": False, "samples": []}
+_SAMPLE: Mapping[str, Any] = {name: _TYPICAL.get(name, 0) for name in RESULT_NAMES}
 
 
 def _wrong_types(plan: Plan, part: Part, names: Mapping[str, Any]) -> Iterator[TemplateError]:
