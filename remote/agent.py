@@ -2726,7 +2726,7 @@ class Agent(object):
             if session.run is not None or session.held is not None:
                 children.append(b"0")
         if known or len(children) > len(self.shells):
-            end_processes(lambda everything: offspring(everything, sids, known, self.token, self.kept), END_S - 0.5)
+            end_processes(lambda everything: self.offspring(everything, sids, known), END_S - 0.5)
         else:  # nothing but idle shells, which have nothing to say: no need to look at all of /proc
             for pid in self.shells:
                 kill(pid, signal.SIGKILL)
@@ -2738,6 +2738,18 @@ class Agent(object):
             self.flush(2.0)
         except Gone:
             pass
+
+    def offspring(self, everything, sids, known):
+        """Processes of our sessions: by session, by descent, by the marker in their environment; or because nobody else
+        is their parent any more. Without those that are to stay."""
+        found = {pid for pid, start in known.items() if pid in everything and everything[pid].start == start}
+        for one in everything.values():
+            if one.sid in sids or one.ppid == os.getpid() and not self.kept:
+                found.add(one.pid)
+        found = grown(everything, found | marked(everything, self.token))
+        if self.kept:
+            found -= self.endings.staying(self, everything, found)
+        return found
 
     def answer_rest(self):
         """Every run has its answer before bye."""
@@ -2786,21 +2798,6 @@ def marked(everything, token):
     # (Of one in state D it is not read: the lock for that may be held by the one that waits.)
     needle = MARKER + b"=" + token + b"."
     return {p for p in everything if everything[p].state != "D" and needle in slurp("/proc/%d/environ" % p, 1 << 20)}
-
-
-def offspring(everything, sids, known, token, kept):
-    """Processes of our sessions: by session, by descent, by the marker in their environment; or because nobody else is
-    their parent any more. Without those that are to stay."""
-    me = os.getpid()
-    found = {pid for pid, start in known.items() if pid in everything and everything[pid].start == start}
-    found.update([one.pid for one in everything.values() if one.sid in sids or one.ppid == me and not kept])
-    found = grown(everything, found | marked(everything, token))
-    if kept:
-        stay = {pid for pid, start in kept.items() if pid in everything and everything[pid].start == start}
-        stay.update([pid for pid in found if b"=k" + token in slurp("/proc/%d/environ" % pid, 1 << 20)])
-        found -= grown(everything, stay)
-    found.discard(me)
-    return found
 
 
 def end_processes(select_from, seconds):

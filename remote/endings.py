@@ -274,6 +274,13 @@ def keep(agent, pids, found):
             pass
 
 
+def staying(agent, everything, found):
+    """Of these processes, those that are to stay, and what descends from them."""
+    stay = {pid for pid, start in agent.kept.items() if pid in everything and everything[pid].start == start}
+    stay.update([pid for pid in found if b"=k" + agent.token in slurp("/proc/%d/environ" % pid, 1 << 20)])
+    return grown(everything, stay)
+
+
 def leave_reader(agent, pipe):
     """An output that is held by what stays gets a reader that stays as long: a `cat`. Without one, the first word that
     is written after our end would be the writer's end, too."""
