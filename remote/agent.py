@@ -41,8 +41,7 @@ MEMORY_HOST = 4 << 20
 INDEX_STEP = 128 << 10  # bytes between two entries of a line index
 FAST_DIGEST = 1 << 20  # from here on OpenSSL is worth its import
 LINE_MAX = 1 << 20  # of a line, the bytes that a pattern is looked for in
-RECENT = 3  # runs that ended last, whose outputs never give way to others
-ROOM = 1 << 20  # bytes that are made free at once
+RECENT = 64  # runs that have ended and stay as they are; twice as many, and the older half goes where archive.py says
 LATE_MAX = 64  # outputs that background processes still hold and that are read to nowhere
 TAIL_MAX = 4096  # of what was written to the terminal
 BOOT_S = 10.0  # for bash to start, and for lines of ours to come back
@@ -109,8 +108,7 @@ class Escapes(dict):
             new = "\\u%04x" % code
         else:
             new = chr(code)
-        self[code] = new = named.get(code, new)
-        return new
+        return named.get(code, new)
 
 
 ESCAPES = Escapes()
@@ -523,15 +521,6 @@ class Capture(object):
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
-
-    def discard(self):
-        """Give the room back."""
-        self.rest()
-        if self.kept:
-            if self.small is None:
-                os.unlink(self.path)
-            self.path, self.small = b"", None
-            self.store.left += self.kept
 
     def describe(self):
         out = {"lines": self.lines, "bytes": self.bytes}
@@ -1587,8 +1576,8 @@ class Session(object):
     def take(self, run, capture, data, ended=False):
         """Keep a piece of output. One that is too much ends the command; if that has `ended` already, nobody may get a
         signal: it would hit the shell, and through it the next command."""
-        if self.agent.store.left < len(data):
-            self.agent.make_room()
+        if self.agent.store.left < len(data) and self.agent.archive is not None:
+            self.agent.archive.make_room(self.agent)
         capture.feed(data)
         if capture.full and not run.ending and not run.done and not run.duration:
             run.note("capped" if capture.full == "cap" else "host_capped")
@@ -1970,8 +1959,9 @@ class Agent(object):
         self.notes = []
         self.store = Store(None, 1 << 62)
         self.runs = {}
-        self.ended = []  # runs in the order of their ends, whose outputs may give way
-        self.idents = set()
+        self.ended = []  # runs, in the order of their ends, that are not archived yet
+        self.shelf = None  # the older ones, see archive.py
+        self.idents = {}  # a bit for each that was used, 1024 a number
         self.jobs = []
         self.scanning = False
         self.inbox = bytearray()
@@ -1982,7 +1972,7 @@ class Agent(object):
         self.greeted = False
         self.max_sessions = 16
         self.canceling = []
-        self.states = self.prompts = self.endings = None  # modules, once they are here
+        self.states = self.prompts = self.archive = self.endings = None  # modules, once they are here
         self.needed = set()  # those that were asked for
         self.kept = {}  # processes that stay: pid -> start time; 0 says that a command had to keep what it leaves
         self.call_table = None
@@ -2357,9 +2347,11 @@ class Agent(object):
         if self.hello is None:
             self.serve_hello(keys)
             return
-        if ident in self.idents or ident <= 0:
+        block, bit = ident >> 10, 1 << (ident & 1023)
+        used = self.idents.get(block, 0)
+        if used & bit or ident <= 0:
             raise Refused("bad_request", "the id %d was used before" % ident)
-        self.idents.add(ident)
+        self.idents[block] = used | bit
         if verb == "run":
             self.serve_run(ident, keys, values)
         elif verb == "slice":
@@ -2569,11 +2561,12 @@ class Agent(object):
             ("max_lines", 20), ("max_bytes", 4096), ("line_bytes", 500),
         ):  # fmt: skip
             query[name] = self.number(keys, name, default)
-        run = self.runs.get(self.number(keys, "of"))
+        of = self.number(keys, "of")
+        run = self.runs.get(of)
+        if run is None and self.archive is not None:
+            run = self.archive.find(self, of)
         if run is None:
-            raise Refused("no_such_run", "there is no run %s" % keys["of"])
-        if run.captures[query["stream"]].path == b"":
-            raise Refused("storage", "the output of run %s had to give way to later ones" % keys["of"])
+            raise Refused("no_such_run", "there is no run %d" % of)
         if run.done:
             self.start_slice(ident, run, query)
         else:
@@ -2621,17 +2614,10 @@ class Agent(object):
         for ident, query in waiting:
             self.start_slice(ident, run, query)
         self.ended.append(run)
-
-    def make_room(self):
-        """The outputs of the runs that ended first give way to new ones."""
-        busy = [job[2] for job in self.jobs]
-        for run in self.ended[:-RECENT]:
-            if run not in busy:
-                self.ended.remove(run)
-                for capture in run.captures.values():
-                    capture.discard()
-                if self.store.left >= ROOM:
-                    return
+        if self.archive is not None and len(self.ended) >= 2 * RECENT:
+            self.archive.retire(self)
+        elif len(self.ended) >= 2 * RECENT or self.store.left < 2 * run.cap:
+            self.need("archive")
 
     def start_slice(self, ident, run, query):
         def answered(pick, error):

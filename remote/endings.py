@@ -9,9 +9,8 @@ A module beside agent.py, under the same rules.
 """
 
 import posix as os
-import time
 
-from agent import CHUNK, BOOT_S, CONFIRM_S, LOOK_S, grown, kill, process, processes, signal, slurp, unread
+from agent import BOOT_S, CHUNK, CONFIRM_S, LOOK_S, grown, kill, process, processes, signal, slurp, unread
 
 HELD_S = 1.0  # what a shell may take to die of KILL
 

@@ -18,6 +18,7 @@ __all__ = ["prompt_habits", "render_answer"]
 _SHORTEST = 4
 """Characters of an answer that nobody else may see, if it is no Secret by itself: `yes` and `2` are none."""
 
+_EITHER_CASE = re.compile(r"\[(\w)\w\]")
 _ASKS_FOR_SECRET = re.compile(r"pass(word|phrase|code)|passwd|kennwort|passwort|\bpin\b|secret|token", re.IGNORECASE)
 
 
@@ -42,7 +43,7 @@ def prompt_habits(prompt: PromptRule) -> Iterator[tuple[str, str]]:
         hint = "Name the question: words that it has, and `$` behind its end"
         yield f"{match.text!r} fits every question, whatever is asked", hint
     written_out = isinstance(answer, Template) and answer.is_static and len(answer.text) >= _SHORTEST
-    if written_out and _ASKS_FOR_SECRET.search(match.text):
+    if written_out and _ASKS_FOR_SECRET.search(_EITHER_CASE.sub(r"\1", match.text)):
         hint = "Put it into a variable that is kept elsewhere (`-e @FILE`, an encrypted file): {{ name }}"
         yield "the answer to this looks like a password, and stands in the playbook for all to read", hint
 

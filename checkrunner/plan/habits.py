@@ -101,7 +101,11 @@ def bad_habits(text: str, *, bounded: bool = False) -> Iterator[tuple[str, str, 
             continue
         for row in ENDLESS:
             if row.fits(command):
-                yield f"`{command.name}` {row.does}", "It would be ended by the check's timeout", command.offset
+                yield (
+                    f"`{command.name}` {row.does}",
+                    "It would be ended by the check's timeout; with `duration:` that is success",
+                    command.offset,
+                )
                 break
         if (seconds := _sleep_s(command)) > _LONG_SLEEP_S:
             yield f"sleeps {seconds:g} s", "Everything after it in its session waits", command.offset

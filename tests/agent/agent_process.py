@@ -93,7 +93,7 @@ class AgentProcess:
             code = load_part(answer["part"])
             self.send(f"part {PART_ID + self.parts} name={answer['part']} code:{len(code)}\n".encode() + code)
             self.parts += 1
-        if answer["t"] == "need" or answer.get("id", 0) >= PART_ID:
+        if answer["t"] == "need" or PART_ID <= answer.get("id", 0) < PART_ID + self.parts:
             return self.read(end - time.monotonic())
         return answer
 

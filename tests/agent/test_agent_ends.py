@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from agent_process import AgentProcess, alive, eventually, interpreters, kill_quietly
+from agent_process import AgentProcess, alive, eventually, interpreters
 
 Start = Callable[..., AgentProcess]
 
