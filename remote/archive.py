@@ -66,7 +66,7 @@ def make_room(agent):
 
 
 def gone():
-    return Refused("storage", "the output of this run had to give way to later ones")
+    return Refused("storage", "the output of this run is not kept any more: others needed the room")
 
 
 def shelf_of(agent):
