@@ -86,6 +86,7 @@ ENDLESS: tuple[Habit, ...] = (
 """Commands that end only by the check's timeout. Under `timeout` they are not warned of."""
 
 _SYSTEM_FILE = re.compile(r"/(etc|usr|boot|bin|sbin|lib\w*|sys|proc|root|var/(?!tmp/)|dev/(sd|nvme|vd|mem|mapper))")
+_ENDLESS_HINT = "It would be ended by the check's timeout; after a `duration:` that is success"
 _LONG_SLEEP_S = 30.0
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -103,7 +104,7 @@ def bad_habits(text: str, *, bounded: bool = False) -> Iterator[tuple[str, str, 
             if row.fits(command):
                 yield (
                     f"`{command.name}` {row.does}",
-                    "It would be ended by the check's timeout; with `duration:` that is success",
+                    _ENDLESS_HINT,
                     command.offset,
                 )
                 break
