@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from checkrunner.link.pieces import Piece, cut_module, cut_source
+from checkrunner.link.pieces import Piece, cut_module, cut_source, packed
 from checkrunner.link.shrink import shrink_python, shrink_shell
 from checkrunner.link.wire import STARTING
 
@@ -48,7 +48,7 @@ ALLOCATOR = "MALLOC_MMAP_THRESHOLD_"
 """Set for the agent alone, so that glibc gives memory back after a large command instead of keeping it for the next."""
 
 # `posix` is the module below `os`, which takes a millisecond to import.
-LATER = ("states", "prompts", "archive")
+LATER = ("states", "prompts", "archive", "endings")
 """The parts of the agent that a host gets when it needs them: modules beside `agent.py`."""
 
 START = (
@@ -83,17 +83,25 @@ def stand_in(*args, _piece=None, **named):
     function.__defaults__, function.__kwdefaults__ = real.__defaults__, real.__kwdefaults__
     return function(*args, **named)
 def assemble(module, parts):
-    methods = []
+    methods, at = [], 0
     for piece in parts[1:]:
         words, text = piece.split(b"\\n", 1)
-        line, *owner = words.decode().split()
+        more, *words = words.decode().split()
+        at += int(more)
+        method = text[:1] == b" "
         name = text[:text.index(b"(")].split()[-1].decode()
-        function = type(stand_in)(stand_in.__code__, module, name)
-        function.__kwdefaults__ = {"_piece": (function, name, line, b"if 1:\\n" + text if owner else text)}
-        if not owner:
-            module[name] = function
+        function = value = type(stand_in)(stand_in.__code__, module, name)
+        function.__kwdefaults__ = {"_piece": (function, name, str(at - method), b"if 1:\\n" * method + text)}
+        for word in words:
+            if word[0] == "@":
+                value = getattr(__builtins__, word[1:])(function)
+            else:
+                owner = word
+        if method:
+            methods.append((owner, name, value))
         else:
-            methods.append((owner[0], name, getattr(__builtins__, owner[1])(function) if owner[1:] else function))
+            module[name] = value
+        at += text.count(b"\\n")
     exec(compile(parts[0], "agent", "exec"), module)
     for owner, name, method in methods:
         setattr(module[owner], name, method)
@@ -179,7 +187,7 @@ def pack_payload(agent: bytes, wrapper: bytes, later: Sequence[bytes] = ()) -> P
 
 
 def _pieces(rest: bytes, pieces: list[Piece]) -> list[bytes]:
-    return [shrink_python(rest), *(piece.packed() for piece in pieces)]
+    return [shrink_python(rest), *packed(pieces)]
 
 
 def _compressed(data: bytes) -> bytes:
