@@ -41,6 +41,7 @@ MEMORY_HOST = 4 << 20
 INDEX_STEP = 128 << 10  # bytes between two entries of a line index
 FAST_DIGEST = 1 << 20  # from here on OpenSSL is worth its import
 LINE_MAX = 1 << 20  # of a line, the bytes that a pattern is looked for in
+RECENT = 64  # runs that have ended and stay as they are; twice as many, and the older half goes where archive.py says
 LATE_MAX = 64  # outputs that background processes still hold and that are read to nowhere
 TAIL_MAX = 4096  # of what was written to the terminal
 BOOT_S = 10.0  # for bash to start, and for lines of ours to come back
@@ -105,8 +106,7 @@ class Escapes(dict):
             new = "\\u%04x" % code
         else:
             new = chr(code)
-        self[code] = new = named.get(code, new)
-        return new
+        return named.get(code, new)
 
 
 ESCAPES = Escapes()
@@ -2012,7 +2012,9 @@ class Agent(object):
         self.notes = []
         self.store = Store(None, 1 << 62)
         self.runs = {}
-        self.idents = set()
+        self.ended = []  # runs, in the order of their ends, that are not archived yet
+        self.shelf = None  # the older ones, see archive.py
+        self.idents = {}  # a bit for each that was used, 1024 a number
         self.jobs = []
         self.scanning = False
         self.inbox = bytearray()
@@ -2023,7 +2025,7 @@ class Agent(object):
         self.greeted = False
         self.max_sessions = 16
         self.canceling = []
-        self.states = self.prompts = None  # modules, once they are here
+        self.states = self.prompts = self.archive = None  # modules, once they are here
         self.needed = set()  # those that were asked for
         self.call_table = None
         self.looked = {}  # waits that were found safe to look at, or not
@@ -2376,9 +2378,11 @@ class Agent(object):
         if self.hello is None:
             self.serve_hello(keys)
             return
-        if ident in self.idents or ident <= 0:
+        block, bit = ident >> 10, 1 << (ident & 1023)
+        used = self.idents.get(block, 0)
+        if used & bit or ident <= 0:
             raise Refused("bad_request", "the id %d was used before" % ident)
-        self.idents.add(ident)
+        self.idents[block] = used | bit
         if verb == "run":
             self.serve_run(ident, keys, values)
         elif verb == "slice":
@@ -2577,9 +2581,12 @@ class Agent(object):
             ("max_lines", 20), ("max_bytes", 4096), ("line_bytes", 500),
         ):  # fmt: skip
             query[name] = self.number(keys, name, default)
-        run = self.runs.get(self.number(keys, "of"))
+        of = self.number(keys, "of")
+        run = self.runs.get(of)
+        if run is None and self.archive is not None:
+            run = self.archive.find(self, of)
         if run is None:
-            raise Refused("no_such_run", "there is no run %s" % keys["of"])
+            raise Refused("no_such_run", "there is no run %d" % of)
         if run.done:
             self.start_slice(ident, run, query)
         else:
@@ -2615,7 +2622,7 @@ class Agent(object):
             run.answers = answers or {probe[0]: {"error": error} for probe in run.probes}
             self.answer_run(run)
 
-        self.jobs.append((scan_probes(run), answered))
+        self.jobs.append((scan_probes(run), answered, run))
 
     def answer_run(self, run):
         run.done = True
@@ -2624,6 +2631,12 @@ class Agent(object):
         waiting, run.waiting = run.waiting, []
         for ident, query in waiting:
             self.start_slice(ident, run, query)
+        self.ended.append(run)
+        if len(self.ended) >= 2 * RECENT:
+            if self.archive is not None:
+                self.archive.retire(self)
+            else:
+                self.need("archive")
 
     def start_slice(self, ident, run, query):
         def answered(pick, error):
@@ -2637,11 +2650,11 @@ class Agent(object):
             answer["payload"] = len(payload)
             self.say(answer, payload)
 
-        self.jobs.append((scan_slice(run, query), answered))
+        self.jobs.append((scan_slice(run, query), answered, run))
 
     def work(self):
         """A step of the first scan: about one chunk, so that nothing else waits long."""
-        steps, answered = self.jobs[0]
+        steps, answered, _run = self.jobs[0]
         self.scanning = True
         signal.setitimer(signal.ITIMER_REAL, REGEX_S)
         try:

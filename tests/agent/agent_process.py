@@ -95,7 +95,7 @@ class AgentProcess:
             self.needs.append(answer["part"])
             if answer["part"] not in self.withheld:
                 self.send_part(answer["part"], load_part(answer["part"]))
-        if answer["t"] == "need" or answer.get("id", 0) >= PART_ID:
+        if answer["t"] == "need" or PART_ID < answer.get("id", 0) <= PART_ID + self.parts:
             return self.read(end - time.monotonic())
         return answer
 
