@@ -116,7 +116,8 @@ class AgentProcess:
             if answer.get("id") == ident and answer["t"] != "running":
                 return answer
             assert answer.get("id") != 0, answer  # the agent as a whole gives up
-            self.kept.append(answer)
+            if answer["t"] != "running":
+                self.kept.append(answer)
 
     # -- requests
 
