@@ -10,7 +10,7 @@ from checkrunner.load.ranges import host_names
 from checkrunner.model.errors import InventoryError
 from checkrunner.model.sources import SourceRef
 
-__all__ = ["Assigned", "Draft", "DraftGroup", "DraftHost"]
+__all__ = ["Assigned", "Draft", "DraftGroup", "DraftHost", "VarsFolder"]
 
 
 @dataclass(slots=True)
@@ -24,25 +24,32 @@ class Assigned:
 
 @dataclass(slots=True)
 class DraftHost:
-    """`file_vars` come from host_vars/."""
+    """A host and what inventory sources say of it."""
 
     name: str
     source: SourceRef
     vars: dict[str, Assigned] = field(default_factory=dict)
-    file_vars: dict[str, Assigned] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class DraftGroup:
-    """`hosts` and `children` are ordered sets; `file_vars` come from group_vars/."""
+    """`hosts` and `children` are ordered sets."""
 
     name: str
     source: SourceRef
     hosts: dict[str, None] = field(default_factory=dict)
     children: dict[str, None] = field(default_factory=dict)
     vars: dict[str, Assigned] = field(default_factory=dict)
-    file_vars: dict[str, Assigned] = field(default_factory=dict)
     priority: int = 1
+
+
+@dataclass(slots=True, kw_only=True)
+class VarsFolder:
+    """What group_vars/ and host_vars/ of one directory say, by name. `beside` is ``inventory`` or ``playbook``."""
+
+    beside: str
+    groups: dict[str, dict[str, Assigned]] = field(default_factory=dict)
+    hosts: dict[str, dict[str, Assigned]] = field(default_factory=dict)
 
 
 class Draft:
@@ -52,6 +59,7 @@ class Draft:
         nowhere = SourceRef(path="<inventory>")
         self.hosts: dict[str, DraftHost] = {}
         self.groups = {name: DraftGroup(name, nowhere) for name in ("all", "ungrouped")}
+        self.folders: list[VarsFolder] = []  # the later is the stronger
         self.lines: dict[str, list[str]] = {}
         self.warnings: list[str] = []
 

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from checkrunner.load.connection import build_host, shown_vars
-from checkrunner.load.draft import Assigned, Draft, DraftGroup
+from checkrunner.load.draft import Assigned, Draft, DraftGroup, VarsFolder
 from checkrunner.model.inventory import Group, Inventory
 
 __all__ = ["Merger"]
+
+_NOTHING: Mapping[str, Assigned] = MappingProxyType({})
 
 
 class Merger:
@@ -35,7 +37,9 @@ class Merger:
         hosts = {}
         for name, host in draft.hosts.items():
             groups = self.groups_of(name)
-            variables = {**self._group_vars(tuple(groups)), **host.vars, **host.file_vars}
+            variables = {**self._group_vars(tuple(groups)), **host.vars}
+            for folder in draft.folders:
+                variables.update(folder.hosts.get(name, _NOTHING))
             names = sorted(group for group in groups if group != "all")
             hosts[name] = build_host(name, variables, names, host.source, draft.fail)
         groups_by_name = {name: self._group(group) for name, group in draft.groups.items()}
@@ -57,13 +61,18 @@ class Merger:
         group variables, whichever group, as in Ansible; what is said of the host itself is strongest."""
         yield from self._group_layers(self.groups_of(host))
         yield f"host {host}", self._draft.hosts[host].vars
-        yield f"host {host} (host_vars)", self._draft.hosts[host].file_vars
+        for folder in self._draft.folders:
+            yield f"host {host} ({_beside(folder, 'host_vars')})", folder.hosts.get(host, _NOTHING)
 
     def _group_layers(self, groups: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Assigned]]]:
         for name in groups:
             yield f"group {name}", self._draft.groups[name].vars
-        for name in groups:
-            yield f"group {name} (group_vars)", self._draft.groups[name].file_vars
+        # Of all files, those of `all` are weakest; then the directories count, and within one the groups.
+        for names in (["all"], [name for name in groups if name != "all"]):
+            for folder in self._draft.folders:
+                for name in names:
+                    if name in folder.groups:
+                        yield f"group {name} ({_beside(folder, 'group_vars')})", folder.groups[name]
 
     def _group_vars(self, groups: tuple[str, ...]) -> dict[str, Assigned]:
         merged = self._merged.get(groups)
@@ -74,11 +83,14 @@ class Merger:
         return merged
 
     def _group(self, group: DraftGroup) -> Group:
+        variables = dict(group.vars)
+        for folder in self._draft.folders:
+            variables.update(folder.groups.get(group.name, _NOTHING))
         return Group(
             name=group.name,
             hosts=tuple(group.hosts),
             children=tuple(group.children),
-            vars=MappingProxyType(shown_vars({**group.vars, **group.file_vars})),
+            vars=MappingProxyType(shown_vars(variables)),
             source=group.source,
         )
 
@@ -114,3 +126,7 @@ class Merger:
                 if not waiting[child]:
                     ready.append(child)
         return depth
+
+
+def _beside(folder: VarsFolder, name: str) -> str:
+    return name if folder.beside == "inventory" else f"{name} beside the playbook"

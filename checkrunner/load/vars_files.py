@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from checkrunner.load.documents import parse, read_file
-from checkrunner.load.draft import Assigned, Draft
+from checkrunner.load.draft import Assigned, Draft, VarsFolder
 from checkrunner.load.inventory_yaml import assignments
 from checkrunner.load.nodes import YamlMap, YamlScalar, raw_text
 from checkrunner.model.errors import InventoryError, nearest
@@ -17,18 +17,26 @@ __all__ = ["read_vars_files", "reject_vault"]
 _SUFFIXES = (".yml", ".yaml", ".json")
 
 
-def read_vars_files(folder: str, draft: Draft) -> None:
-    """Add what the two directories below `folder` say of groups and hosts that the draft knows."""
-    for name, path in _entries(os.path.join(folder, "group_vars"), draft):
-        if name in draft.groups:
-            draft.groups[name].file_vars.update(_read(path, draft))
-        else:
-            draft.warn(SourceRef(path=path), _unread("group", name, draft.groups))
-    for name, path in _entries(os.path.join(folder, "host_vars"), draft):
-        if name in draft.hosts:
-            draft.hosts[name].file_vars.update(_read(path, draft))
-        else:
-            draft.warn(SourceRef(path=path), _unread("host", name, draft.hosts))
+def read_vars_files(folder: str, draft: Draft, *, beside: str = "inventory") -> None:
+    """Add what the two directories below `folder` say of groups and hosts that the draft knows.
+
+    Beside a playbook may be files for hosts of other inventories: those go without a warning.
+    """
+    found = VarsFolder(beside=beside)
+    _collect(os.path.join(folder, "group_vars"), "group", draft.groups, found.groups, draft, beside)
+    _collect(os.path.join(folder, "host_vars"), "host", draft.hosts, found.hosts, draft, beside)
+    if found.groups or found.hosts:
+        draft.folders.append(found)
+
+
+def _collect(
+    folder: str, kind: str, known: Collection[str], found: dict[str, dict[str, Assigned]], draft: Draft, beside: str
+) -> None:
+    for name, path in _entries(folder, draft):
+        if name in known:
+            found.setdefault(name, {}).update(_read(path, draft))
+        elif beside == "inventory":
+            draft.warn(SourceRef(path=path), _unread(kind, name, known))
 
 
 def _unread(kind: str, name: str, known: Iterable[str]) -> str:
