@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +13,8 @@ from checkrunner.model.errors import InventoryError
 from checkrunner.model.sources import SourceRef
 
 __all__ = ["Assigned", "Draft", "DraftGroup", "DraftHost", "VarsFolder"]
+
+_OUTSIDE_PATTERNS = re.compile(r"[\s:,\[\]*?]|\A[!&~@]")
 
 
 @dataclass(slots=True)
@@ -59,6 +63,7 @@ class Draft:
         nowhere = SourceRef(path="<inventory>")
         self.hosts: dict[str, DraftHost] = {}
         self.groups = {name: DraftGroup(name, nowhere) for name in ("all", "ungrouped")}
+        self.groups["all"].children["ungrouped"] = None
         self.folders: list[VarsFolder] = []  # the later is the stronger
         self.lines: dict[str, list[str]] = {}
         self.warnings: list[str] = []
@@ -77,8 +82,10 @@ class Draft:
         """The group of that name, made if need be."""
         group = self.groups.get(name)
         if group is None:
-            if not name or any(c in name for c in ":,!&@[]/") or any(c.isspace() for c in name):
-                raise self.fail(ref, f"{name!r} cannot be the name of a group", "It could not be used in a pattern.")
+            if not name:
+                raise self.fail(ref, "the name of a group is empty")
+            if _OUTSIDE_PATTERNS.search(name):
+                self.warn(ref, f"no pattern can name the group {name!r}: give it letters, digits and '_' only")
             group = self.groups[name] = DraftGroup(name, ref)
         elif not group.source.line:
             group.source = ref
@@ -96,14 +103,39 @@ class Draft:
             host = self.hosts.get(name)
             if host is None:
                 host = self.hosts[name] = DraftHost(name, ref)
+                if port is not None:
+                    host.vars["ansible_port"] = Assigned(port, str(port), ref)
+            elif port is not None:
+                self._warn_of_lost_port(host, port, ref)
             group.hosts[name] = None
-            if port is not None:
-                host.vars["ansible_port"] = Assigned(port, str(port), ref)
             found.append(host)
         return found
 
+    def _warn_of_lost_port(self, host: DraftHost, port: int, ref: SourceRef) -> None:
+        before = host.vars.get("ansible_port")
+        if before is None or before.value != port:
+            message = (
+                f"the port {port} is not used: only where a host is named first ({host.source}) does its port count"
+            )
+            self.warn(ref, message)
+
+    def set_host_vars(self, hosts: Iterable[DraftHost], values: Mapping[str, Assigned]) -> None:
+        """Set variables of hosts. As in Ansible, they go to a group that was read before and has the host's name."""
+        for host in hosts:
+            group = self.groups.get(host.name)
+            if group is None:
+                host.vars.update(values)
+                continue
+            for name, value in values.items():
+                message = f"{name!r} is set for the whole group {host.name!r}, because the host has the group's name"
+                self.warn(value.ref, message)
+                self.set_group_var(group, name, value)
+
     def add_child(self, parent: DraftGroup, child: DraftGroup, ref: SourceRef) -> None:
         """Make a group a child of another. A group that is its own ancestor is an error that names the way round."""
+        if child.name in {"all", "ungrouped"} and parent.name != "all":
+            message = f"the group {child.name!r} cannot be a child of another group, here {parent.name!r}"
+            raise self.fail(ref, message, "It always exists, directly or as the child of `all`.")
         way = self._way(child.name, parent.name)
         if way:
             message = f"group {parent.name!r} contains itself: {' > '.join([parent.name, *way])}"
@@ -128,6 +160,6 @@ class Draft:
             group.vars[name] = value
             return
         try:
-            group.priority = int(value.text)
-        except ValueError as exc:
+            group.priority = int(value.value)
+        except (ValueError, TypeError, OverflowError) as exc:
             raise self.fail(value.ref, f"ansible_group_priority is a whole number, this is {value.text!r}") from exc

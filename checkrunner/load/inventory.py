@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from types import MappingProxyType
 
 from checkrunner.load.ansible_names import warn_of_idle_settings
-from checkrunner.load.documents import read_file
 from checkrunner.load.draft import Draft
-from checkrunner.load.inventory_ini import read_ini
-from checkrunner.load.inventory_yaml import read_yaml
+from checkrunner.load.files import read_file
+from checkrunner.load.inventory_forms import read_inventory
 from checkrunner.load.merge import Merger
 from checkrunner.load.origins import InventoryOrigins
 from checkrunner.load.vars_files import read_vars_files, reject_vault
@@ -20,10 +18,6 @@ from checkrunner.model.inventory import Group, Host, Inventory
 from checkrunner.model.sources import SourceRef
 
 __all__ = ["load_inventory", "load_inventory_with_origins", "localhost"]
-
-_YAML_SUFFIXES = (".yml", ".yaml", ".json")
-_INI_SECTION = re.compile(r"\[[^\[\]{},\"']+\]\s*(#.*)?")
-_YAML_KEY = re.compile(r"(---.*|\{.*|[^\s\[=#;]+:(\s+.*)?)")
 
 
 def load_inventory(sources: Sequence[str]) -> Inventory:
@@ -85,18 +79,7 @@ def _read_source(source: str, draft: Draft) -> None:
     if text.startswith("#!") and os.access(source, os.X_OK):
         hint = "Run it with `ansible-inventory -i SCRIPT --list --yaml`, save the output and use that."
         raise InventoryError("is a program; inventory scripts are not supported", source=ref, hint=hint)
-    if _is_yaml(text, source):
-        read_yaml(text, source, draft)
-    else:
-        read_ini(text, source, draft)
-
-
-def _is_yaml(text: str, path: str) -> bool:
-    lines = (line.strip() for line in text.splitlines())
-    first = next((line for line in lines if line and line[0] not in "#;"), "")
-    if _INI_SECTION.fullmatch(first):
-        return False
-    return path.endswith(_YAML_SUFFIXES) or _YAML_KEY.fullmatch(first) is not None
+    read_inventory(text, source, draft)
 
 
 def _warn_of_shared_names(draft: Draft) -> None:

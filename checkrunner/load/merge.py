@@ -35,7 +35,8 @@ class Merger:
         """Merge everything. Raises InventoryError for connection settings that cannot be used."""
         draft = self._draft
         hosts = {}
-        for name, host in draft.hosts.items():
+        for name in self._in_order():
+            host = draft.hosts[name]
             groups = self.groups_of(name)
             variables = {**self._group_vars(tuple(groups)), **host.vars}
             for folder in draft.folders:
@@ -94,20 +95,36 @@ class Merger:
             source=group.source,
         )
 
+    def _in_order(self) -> Iterator[str]:
+        """The hosts as `all` lists them: level by level of its groups, in each group as written."""
+        groups = self._draft.groups
+        found: set[str] = set()
+        seen = {"all"}
+        level = ["all"]
+        while level:
+            for name in level:
+                for host in groups[name].hosts:
+                    if host not in found:
+                        found.add(host)
+                        yield host
+            below = [child for name in level for child in groups[name].children]
+            level = [child for child in dict.fromkeys(below) if child not in seen]
+            seen.update(level)
+
     def _settle(self) -> None:
         """Who is in no group is ungrouped; groups without a parent are children of `all`."""
-        groups = self._draft.groups
-        grouped = {host for name, group in groups.items() if name not in {"all", "ungrouped"} for host in group.hosts}
-        ungrouped = groups["ungrouped"]
-        for host in [name for name in ungrouped.hosts if name in grouped]:
-            del ungrouped.hosts[host]
-        for host in self._draft.hosts:
-            if host not in grouped:
-                ungrouped.hosts[host] = None
+        draft, groups = self._draft, self._draft.groups
         children = {child for group in groups.values() for child in group.children}
         for name in groups:
             if name != "all" and name not in children:
                 groups["all"].children[name] = None
+        grouped = {host for name, group in groups.items() if name not in {"all", "ungrouped"} for host in group.hosts}
+        ungrouped = groups["ungrouped"]
+        for host in [name for name in ungrouped.hosts if name in grouped]:
+            del ungrouped.hosts[host]
+        for host in draft.hosts:
+            if host not in grouped and host not in ungrouped.hosts:
+                ungrouped.hosts[host] = None
 
     def _depths(self) -> dict[str, int]:
         """The longest way from `all` to each group; there are no cycles (see `Draft.add_child`)."""

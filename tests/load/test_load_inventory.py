@@ -64,7 +64,7 @@ def test_later_sources_win_and_order_stays(tmp_path: Path) -> None:
     two = write(tmp_path / "two", "[web]\nc\na x=2\n[web:vars]\ng=2\n")
     inventory = load_inventory([one, two, "d,"])
 
-    assert list(inventory.hosts) == ["a", "b", "c", "d"]
+    assert list(inventory.hosts) == ["d", "a", "b", "c"]  # as `all` lists them: its first group is `ungrouped`
     assert dict(inventory.hosts["a"].vars) == {"x": 2, "y": 1, "g": 2}
     assert inventory.sources == (one, two, "d,")
 

@@ -40,6 +40,8 @@ def load(tmp_path: Path, text: str) -> Inventory:
         ("v=a=b", "a=b"),
         ("v=1j", "1j"),
         ("v=...", "..."),
+        ("v=1+2j", "(1+2j)"),
+        ("v='[..., 2j]'", ["...", "2j"]),
         ("v=b'x'", "bx"),  # the shell-like split takes the quotes away first
         ("v=x  # comment", "x"),
         ("v=a#b", "a"),
@@ -127,7 +129,12 @@ def test_groups_may_be_declared_later(tmp_path: Path) -> None:
         ("web[01:100]\n", 1, 4, "different length", "[001:100]"),
         ("x\nweb:\n", 2, 1, "'web:' is not a host name", "Is this YAML?"),
         ("x\nroot@web\n", 2, 5, "cannot hold '@'", "ansible_user"),
-        ("[a,b]\n", 1, 1, "cannot be the name of a group", ""),
+        ("'' x=1\n", 1, 1, "the name of a host is empty", ""),
+        ("[web] ; comment\n", 1, 1, "something behind the section", "#"),
+        ("[fe80::1]\n", 1, 1, "is not a section", "without brackets"),
+        ("[g:children]\nall\n", 2, 1, "'all' cannot be a child", "always exists"),
+        ("[g:children]\nungrouped\n", 2, 1, "'ungrouped' cannot be a child", "always exists"),
+        ("h[:5]:22\n", 1, 1, "cannot be written with a port", "ansible_port=22"),
         ("[g]\nh\n[g:vars]\nansible_group_priority=high\n", 4, 1, "whole number", ""),
     ],
 )
