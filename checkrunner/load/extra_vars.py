@@ -7,7 +7,8 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from checkrunner.load.documents import parse, read_file
+from checkrunner.load.documents import parse
+from checkrunner.load.files import read_file
 from checkrunner.load.nodes import YamlMap, YamlScalar, plain, raw_text
 from checkrunner.load.quantities import NotationError, variable_name
 from checkrunner.load.vars_files import reject_vault

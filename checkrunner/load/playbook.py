@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from checkrunner.load.documents import Document, parse, read_file
+from checkrunner.load.documents import Document, parse
+from checkrunner.load.files import read_file
 from checkrunner.load.nodes import YamlList, YamlMap, YamlScalar, raw_text
 from checkrunner.load.problems import raise_all, translate
 from checkrunner.model.errors import PlaybookError, UnknownNameError, nearest

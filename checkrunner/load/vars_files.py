@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator
 
-from checkrunner.load.documents import parse, read_file
+from checkrunner.load.documents import parse
 from checkrunner.load.draft import Assigned, Draft, VarsFolder
+from checkrunner.load.files import read_file
 from checkrunner.load.inventory_yaml import assignments
 from checkrunner.load.nodes import YamlMap, YamlScalar, raw_text
 from checkrunner.model.errors import InventoryError, nearest
