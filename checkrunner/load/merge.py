@@ -7,7 +7,9 @@ from types import MappingProxyType
 
 from checkrunner.load.connection import build_host, shown_vars
 from checkrunner.load.draft import Assigned, Draft, DraftGroup, VarsFolder
-from checkrunner.model.inventory import Group, Inventory
+from checkrunner.model.errors import InventoryError
+from checkrunner.model.inventory import Group, Host, Inventory
+from checkrunner.model.sources import NOWHERE
 
 __all__ = ["Merger"]
 
@@ -44,7 +46,27 @@ class Merger:
             names = sorted(group for group in groups if group != "all")
             hosts[name] = build_host(name, variables, names, host.source, draft.fail)
         groups_by_name = {name: self._group(group) for name, group in draft.groups.items()}
-        return Inventory(hosts=MappingProxyType(hosts), groups=MappingProxyType(groups_by_name), sources=tuple(sources))
+        return Inventory(
+            hosts=MappingProxyType(hosts),
+            groups=MappingProxyType(groups_by_name),
+            sources=tuple(sources),
+            localhost=self._localhost(),
+            mentioned=tuple(draft.hosts),
+        )
+
+    def _localhost(self) -> Host | None:
+        """This machine, for patterns that name it where no source does: as a host of `all` alone.
+
+        None where that cannot be: what `all` says may be meant for hosts that all say otherwise.
+        """
+        variables = dict(self._group_vars(("all",)))
+        variables["ansible_connection"] = Assigned("local", "local", NOWHERE)
+        for folder in self._draft.folders:
+            variables.update(folder.hosts.get("localhost", _NOTHING))
+        try:
+            return build_host("localhost", variables, (), NOWHERE, self._draft.fail)
+        except InventoryError:
+            return None
 
     def groups_of(self, host: str) -> list[str]:
         """Every group that a host is in, weakest first: by depth, then priority, then name."""
