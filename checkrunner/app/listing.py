@@ -9,6 +9,7 @@ from checkrunner.app.prepare import read_inventory
 from checkrunner.load.origins import explain
 from checkrunner.load.patterns import select
 from checkrunner.load.playbook import find_playbook, load_playbook
+from checkrunner.load.secrets import SecretReader
 from checkrunner.model.errors import NoHostsError
 from checkrunner.model.playbook import Check, Playbook
 from checkrunner.model.sources import NOWHERE, Secret, SourceRef
@@ -17,9 +18,17 @@ from checkrunner.plan.tags import check_tags, selected, verify_tags
 __all__ = ["explain_host", "list_checks", "list_hosts"]
 
 
-def list_hosts(sources: Sequence[str], pattern: str, limit: str | None, *, allow_empty: bool) -> list[str]:
+def list_hosts(
+    sources: Sequence[str],
+    pattern: str,
+    limit: str | None,
+    *,
+    allow_empty: bool,
+    secrets: SecretReader | None = None,
+    playbook_dir: str | None = None,
+) -> list[str]:
     """The names that a pattern selects, in inventory order. Raises InventoryError and NoHostsError."""
-    inventory, _ = read_inventory(sources)
+    inventory, _ = read_inventory(sources, secrets=secrets, playbook_dir=playbook_dir)
     try:
         return [host.name for host in select(inventory, pattern, limit)]
     except NoHostsError:
@@ -28,12 +37,14 @@ def list_hosts(sources: Sequence[str], pattern: str, limit: str | None, *, allow
         raise
 
 
-def explain_host(sources: Sequence[str], name: str) -> list[str]:
+def explain_host(
+    sources: Sequence[str], name: str, *, secrets: SecretReader | None = None, playbook_dir: str | None = None
+) -> list[str]:
     """A host as lines: where it was named, how it is reached, its groups, and each variable with its origin.
 
     Raises InventoryError and UnknownNameError.
     """
-    inventory, origins = read_inventory(sources)
+    inventory, origins = read_inventory(sources, secrets=secrets, playbook_dir=playbook_dir)
     found = explain(inventory, origins, name)
     host = found.host
     lines = [

@@ -9,6 +9,7 @@ from typing import Any
 
 from checkrunner.load.quantities import NotationError
 from checkrunner.load.ranges import host_names
+from checkrunner.load.secrets import SecretReader
 from checkrunner.model.errors import InventoryError
 from checkrunner.model.sources import SourceRef
 
@@ -57,9 +58,11 @@ class VarsFolder:
 
 
 class Draft:
-    """What has been read so far. Every method that takes a place raises InventoryError there."""
+    """What has been read so far. Every method that takes a place raises InventoryError there. `secrets` opens what
+    stands for a secret in the sources."""
 
-    def __init__(self) -> None:
+    def __init__(self, secrets: SecretReader | None = None) -> None:
+        self.secrets = secrets or SecretReader()
         nowhere = SourceRef(path="<inventory>")
         self.hosts: dict[str, DraftHost] = {}
         self.groups = {name: DraftGroup(name, nowhere) for name in ("all", "ungrouped")}

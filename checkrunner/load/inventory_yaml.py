@@ -9,6 +9,7 @@ from typing import Any
 from checkrunner.load.documents import Document, parse
 from checkrunner.load.draft import Assigned, Draft, DraftGroup
 from checkrunner.load.nodes import Node, YamlList, YamlMap, YamlScalar, plain, raw_text
+from checkrunner.load.secrets import SecretReader
 from checkrunner.model.errors import InventoryError, nearest
 
 __all__ = ["assignments", "parse_data", "read_groups", "read_yaml"]
@@ -19,7 +20,7 @@ _SURROGATES = re.compile(r"(?<!\\)((?:\\\\)*)\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0
 
 def read_yaml(text: str, path: str, draft: Draft) -> None:
     """Add what the text says to the draft. Raises InventoryError at the place."""
-    document = parse_data(text, path)
+    document = parse_data(text, path, draft.secrets)
     draft.lines[path] = document.lines
     root = document.root
     if root is None or _is_null(root):
@@ -46,7 +47,7 @@ def read_groups(document: Document, root: YamlMap, draft: Draft) -> None:
         _group(name, root.keys_at[name], node, document, draft)
 
 
-def parse_data(text: str, path: str) -> Document:
+def parse_data(text: str, path: str, secrets: SecretReader | None = None) -> Document:
     """Parse YAML, or JSON by its own rules where the text is JSON: ``1e3`` is a number there, and a text in YAML."""
     value: Any = None
     if text.lstrip()[:1] in {"{", "["}:
@@ -55,8 +56,8 @@ def parse_data(text: str, path: str) -> Document:
         except ValueError:
             value = None
     if value is None:
-        return parse(text, path, InventoryError)
-    document = parse(_SURROGATES.sub(_joined, text), path, InventoryError)
+        return parse(text, path, InventoryError, secrets)
+    document = parse(_SURROGATES.sub(_joined, text), path, InventoryError, secrets)
     if document.root is not None:
         _retype(document.root, value)
     return document

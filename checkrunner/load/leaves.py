@@ -24,7 +24,7 @@ from checkrunner.load.quantities import (
     variable_name,
 )
 from checkrunner.model.errors import nearest
-from checkrunner.model.sources import Template
+from checkrunner.model.sources import Secret, Template
 
 __all__ = [
     "Argument",
@@ -32,6 +32,7 @@ __all__ = [
     "Condition",
     "Count",
     "EnvName",
+    "EnvValue",
     "ExpressionText",
     "Flag",
     "Hosts",
@@ -82,6 +83,12 @@ def _whole_text(node: YamlScalar) -> Template:
 
 def _argument(node: YamlScalar) -> Template:
     return template(node)
+
+
+def _env_value(value: object) -> Template | Secret:
+    if isinstance(value, YamlScalar) and isinstance(value.value, Secret):
+        return value.value
+    return template(scalar(value))
 
 
 def _expression(node: YamlScalar) -> Template:
@@ -239,6 +246,7 @@ def _text_schema(description: str = "", **more: Any) -> WithJsonSchema:
 
 WholeText = Annotated[Template, _leaf(_whole_text), _text_schema()]
 Argument = Annotated[Template, _leaf(_argument), _text_schema()]
+EnvValue = Annotated[Template | Secret, PlainValidator(_env_value), _text_schema()]
 ExpressionText = Annotated[Template, _leaf(_expression), _text_schema()]
 Pattern = Annotated[Template, _leaf(_pattern), WithJsonSchema({"type": "string", "format": "regex"})]
 PlainText = Annotated[str, _leaf(_plain_text), _text_schema()]

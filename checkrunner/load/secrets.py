@@ -58,6 +58,11 @@ class Sealed(Secret):
         object.__setattr__(self, "_error", None)
         object.__setattr__(self, "_value", None)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it was revealed."""
+        return self._value is not None
+
     def reveal(self) -> str:
         """The value itself."""
         if self._error is not None:
@@ -95,6 +100,11 @@ class SecretReader:
         self._environment: Mapping[str, str] = empty() if environment is None else environment
         self.timeout_s = timeout_s
         self._dry = dry
+
+    @property
+    def has_passwords(self) -> bool:
+        """Whether there is any password for vaults."""
+        return bool(self._passwords)
 
     def read_text(self, path: str, error: type[LoadError]) -> tuple[str, bool]:
         """The text of a file, and whether it was encrypted. Raises `error`."""

@@ -26,41 +26,50 @@ class VaultPassword:
 
     label: str
     origin: str
+    check: Callable[[], object]
+    """Raises UsageError where it is known without opening anything that there is no such password."""
     _get: Callable[[], bytes] = field(repr=False)
     _found: bytes | None = field(default=None, repr=False)
 
     def reveal(self) -> bytes:
         """The password. The first call reads the file, runs the program or asks. Raises UsageError."""
         if self._found is None:
+            self.check()
             self._found = self._get()
         return self._found
 
 
 def password_of_id(spec: str, ask: Ask, *, timeout_s: float) -> VaultPassword:
-    """The password of ``[LABEL@]SOURCE``: a file, a program, or ``prompt``. Raises UsageError for a file that is not
-    there."""
+    """The password of ``[LABEL@]SOURCE``: a file, a program, or ``prompt``."""
     label, at, source = spec.partition("@")
-    label, source = (label or _DEFAULT, source) if at else (_DEFAULT, spec)
+    if not at:
+        label, source = "", spec
     if source in _PROMPTS:
-        prompt = "Vault password: " if label == _DEFAULT else f"Vault password ({label}): "
-        return VaultPassword(label, "the prompt", lambda: _asked(ask, prompt))
-    return password_of_file(source, label if at and spec.partition("@")[0] else None, timeout_s=timeout_s)
+        prompt = f"Vault password ({label}): " if label else "Vault password: "
+        return VaultPassword(label or _DEFAULT, "the prompt", lambda: None, lambda: _asked(ask, prompt))
+    return password_of_file(source, label, timeout_s=timeout_s)
 
 
-def password_of_file(name: str, label: str | None = None, *, timeout_s: float) -> VaultPassword:
-    """The password in a file, or that a program prints. Raises UsageError for a file that is not there."""
+def password_of_file(name: str, label: str = "", *, timeout_s: float) -> VaultPassword:
+    """The password in a file, or that a program prints. A program whose name ends in ``-client`` is told the label."""
     path = os.path.expanduser(name)
+    if not os.path.isfile(path) or not os.access(path, os.X_OK):
+        return VaultPassword(
+            label or _DEFAULT, f"the file {name}", lambda: _check(name, path), lambda: _read(name, path)
+        )
+    argv = [os.path.abspath(path)]
+    if label and os.path.splitext(os.path.basename(path))[0].endswith("-client"):
+        argv += ["--vault-id", label]
+    return VaultPassword(
+        label or _DEFAULT, f"the program {name}", lambda: None, lambda: _printed(name, argv, timeout_s)
+    )
+
+
+def _check(name: str, path: str) -> None:
     if os.path.isdir(path):
-        raise UsageError(f"the vault password file {name!r} is a directory", hint="Name a file or a program.")
+        raise UsageError(f"the vault password file {name!r} is a directory", hint="Name a file or a program")
     if not os.path.exists(path):
-        hint = "To be asked for it, write prompt, as in --vault-id prompt." if not name else ""
-        raise UsageError(f"there is no vault password file {name!r}", hint=hint)
-    if os.access(path, os.X_OK):
-        argv = [os.path.abspath(path)]
-        if label and os.path.splitext(os.path.basename(path))[0].endswith("-client"):
-            argv += ["--vault-id", label]  # a program for many vaults wants to know which
-        return VaultPassword(label or _DEFAULT, f"the program {name}", lambda: _printed(name, argv, timeout_s))
-    return VaultPassword(label or _DEFAULT, f"the file {name}", lambda: _read(name, path))
+        raise UsageError(f"there is no vault password file {name!r}", hint="To be asked, write --vault-id prompt")
 
 
 def _asked(ask: Ask, prompt: str) -> bytes:
