@@ -29,6 +29,8 @@ _BESIDES = (
     "cryptography.hazmat.primitives.ciphers",
 )
 
+_INVENTORY_PLUGINS = ("host_list", "script", "auto", "yaml", "ini", "toml")
+
 
 def _in_child(call: dict[str, Any], stdout: BinaryIO, stderr: BinaryIO) -> None:
     """Be the program, to its end: never returns."""
@@ -71,6 +73,11 @@ def _main() -> None:
     importlib.import_module("ansible.cli.inventory")
     for name in _BESIDES:
         importlib.import_module(name)
+    # Most of a call's time goes into finding plugins: they are found once, for all.
+    loader = importlib.import_module("ansible.plugins.loader")
+    loader.init_plugin_loader()
+    for name in _INVENTORY_PLUGINS:
+        loader.inventory_loader.get(name)
     gc.freeze()
     json.dump([_answer(call) for call in calls], sys.stdout)
 
