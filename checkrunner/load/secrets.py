@@ -111,7 +111,8 @@ class SecretReader:
         text = read_file(path, error)
         if not is_encrypted(text):
             return text, False
-        return self._opened(text, Place(error, SourceRef(path=path))), True
+        header = text.partition("\n")[0].rstrip()
+        return self._opened(text, Place(error, SourceRef(path=path, line=1, column=1), header)), True
 
     def vault(self, text: str, place: Place) -> Secret:
         """The Secret of an encrypted value."""
@@ -164,7 +165,7 @@ class SecretReader:
         value = self._environment.get(name)
         if value is None:
             close = nearest(name, self._environment)
-            hint = f"Did you mean {close!r}?" if close else f"Set it where checkrunner runs: export {name}=..."
+            hint = f"Did you mean {close!r}?" if close else "Set it where checkrunner runs."
             raise place.fail(f"the environment variable {name!r} is not set", hint)
         if any("\ud800" <= char <= "\udfff" for char in value):
             raise place.fail(f"the environment variable {name!r} is not UTF-8 text")

@@ -25,7 +25,8 @@ def read_vars_files(folder: str, draft: Draft, *, beside: str = "inventory") -> 
     """
     found = VarsFolder(beside=beside)
     _collect(os.path.join(folder, "group_vars"), "group", draft.groups, found.groups, draft, beside)
-    _collect(os.path.join(folder, "host_vars"), "host", draft.hosts, found.hosts, draft, beside)
+    hosts = {*draft.hosts, "localhost"}  # which is there even if no source names it
+    _collect(os.path.join(folder, "host_vars"), "host", hosts, found.hosts, draft, beside)
     if found.groups or found.hosts:
         draft.folders.append(found)
 

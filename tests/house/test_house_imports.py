@@ -34,6 +34,7 @@ MAY_IMPORT = {
 # A path with "*" is a prefix.
 DOORS = {
     "asyncssh": ["link/transports/ssh*"],
+    "cryptography": ["load/vault"],
     "yaml": ["load/"],
     "jinja2": ["plan/templates"],
     "typer": ["cli/"],

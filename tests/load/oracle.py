@@ -18,6 +18,7 @@ __all__ = ["Answer", "Call", "Oracle", "find_oracle"]
 
 ROOT = Path(__file__).resolve().parents[2]
 _LOADER = Path(__file__).with_name("oracle_loader.py")
+_VAULT = Path(__file__).with_name("oracle_vault.py")
 _SECONDS = 50
 
 
@@ -85,6 +86,24 @@ class Oracle:
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return [Answer(**answer) for answer in json.loads(done.stdout)]
+
+    def encrypted(self, texts: Iterable[tuple[str, str, str | None]]) -> list[str]:
+        """Texts as Ansible Vault encrypts them, each with a password, and a label or none."""
+        done = subprocess.run(
+            [str(self.python), str(_VAULT)], input=json.dumps(list(texts)), env=_environment(self.folder),
+            capture_output=True, text=True, check=False, timeout=_SECONDS,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        found: list[str] = json.loads(done.stdout)
+        return found
+
+    def vault(self, *args: str, cwd: Path) -> Answer:
+        """One call of the real ``ansible-vault``."""
+        done = subprocess.run(
+            [str(self.inventory.with_name("ansible-vault")), *args], cwd=cwd, env=_environment(self.folder),
+            capture_output=True, text=True, check=False, timeout=_SECONDS, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        return Answer(done.returncode, done.stdout, done.stderr)
 
     def list(self, *sources: str, cwd: Path, more: Sequence[str] = ()) -> Any:
         """What ``--list`` says of sources, in a batch of one."""
