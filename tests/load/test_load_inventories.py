@@ -20,6 +20,7 @@ def test_inventory_is_to_us_what_it_is_to_ansible(case: Path, monkeypatch: pytes
     assert golden.differences(load_inventory(golden.sources(case)), golden.expected(case)) == []
 
 
+@pytest.mark.timeout(180)
 def test_what_is_expected_is_what_ansible_says_today(oracle: Oracle) -> None:
     answers = oracle.batch(map(golden.question, CASES))
 
