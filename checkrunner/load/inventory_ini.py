@@ -19,7 +19,8 @@ _CHILD = re.compile(r"([^:\]\s]+)\s*(?:#.*)?")
 _KINDS = ("hosts", "children", "vars")
 _SIMPLE_LINE = re.compile(r"""[^"'\\#]*""")
 _SHELL_SPACE = re.compile(r"[ \t\r\n]+")
-_BARE_WORD = re.compile(r"[A-Za-z_/][\w./:@-]*", re.ASCII)
+_BARE_WORD = re.compile(r"[A-Za-z_/][\w./:@-]*|[0-9]+\.[0-9]+\.[0-9.]*", re.ASCII)
+_PLAIN_INT = re.compile(r"0|[1-9][0-9]{0,17}")
 _LITERAL_WORDS = frozenset({"True", "False", "None"})
 
 
@@ -32,7 +33,9 @@ def read_ini(text: str, path: str, draft: Draft) -> None:
 def literal(text: str) -> Any:
     """The value of a Python literal (number, True, None, quoted text, list, dict), or the text itself."""
     if _BARE_WORD.fullmatch(text) and text not in _LITERAL_WORDS:
-        return text  # what most values are: spares the general way
+        return text  # names, paths and addresses are what most values are: this spares them the general way
+    if _PLAIN_INT.fullmatch(text):
+        return int(text)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about escapes and the like in what is usually no Python at all
