@@ -33,8 +33,8 @@ Inventory = Annotated[
         "--inventory",
         "-i",
         metavar="SOURCE",
-        help="Inventory as in Ansible: a file, a directory, a program, or a list such as web1,web2, ; repeatable. "
-        "Without it: localhost.",
+        help="Inventory as in Ansible: a file, a directory, a program, a list such as web1,web2, or a node set: "
+        "nodeset:web[1-9]. Repeatable. Without it: localhost.",
         rich_help_panel=_WHICH,
     ),
 ]
@@ -44,7 +44,7 @@ Limit = Annotated[
         "--limit",
         "-l",
         metavar="PATTERN",
-        help="Only hosts of this pattern, e.g. 'web:!web03' or @failed.txt.",
+        help="Only hosts of this pattern, e.g. 'web:!web03', @failed.txt or nodeset:web[1-9].",
         rich_help_panel=_WHICH,
     ),
 ]

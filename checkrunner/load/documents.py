@@ -6,6 +6,7 @@ duplicate keys are seen, and depth and alias expansion are bounded. Knows nothin
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,10 +15,10 @@ import yaml
 
 from checkrunner.load.nodes import Node, YamlList, YamlMap, YamlScalar, raw_text
 from checkrunner.load.secrets import Place, SecretReader
-from checkrunner.model.errors import LoadError, nearest
+from checkrunner.model.errors import InventoryError, LoadError, nearest
 from checkrunner.model.sources import Secret, SourceRef
 
-__all__ = ["Document", "parse"]
+__all__ = ["Document", "dump", "parse"]
 
 _MAX_DEPTH = 100
 _FREE_EXPANSION = 100_000
@@ -67,6 +68,25 @@ def parse(text: str, path: str, error: type[LoadError] = LoadError, secrets: Sec
         ref = _offset_ref(text, exc.start, path)
         raise _fail(error, lines, ref, f"has a character that no UTF-8 text can hold ({text[exc.start]!r})") from exc
     return Document(path, lines, builder.root, error)
+
+
+_SAFE_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _Dumper(_SAFE_DUMPER):  # type: ignore[misc]  # whichever of the two there is
+    """Writes what SafeDumper does, and Secrets as the mask that they show. Only collections are worth an anchor."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return not isinstance(data, list | dict) or not data
+
+
+_Dumper.add_representer(dt.time, lambda dumper, time: dumper.represent_str(time.isoformat()))
+_Dumper.add_multi_representer(Secret, lambda dumper, secret: dumper.represent_str(str(secret)))
+
+
+def dump(value: Any) -> str:
+    """Plain dicts, lists and values as YAML, keys in order. Values that occur several times are anchors and aliases."""
+    return str(yaml.dump(value, Dumper=_Dumper, default_flow_style=False, allow_unicode=True))
 
 
 def _fail(error: type[LoadError], lines: list[str], ref: SourceRef, message: str, hint: str = "") -> LoadError:
@@ -172,7 +192,7 @@ class _Builder:
     def start(self, node: YamlList | YamlMap, event: yaml.CollectionStartEvent) -> None:
         if event.tag == "!cmd" and isinstance(node, YamlList):
             self.commands[id(node)] = self.place(event)
-        elif event.tag and event.tag not in {f"{_TAG}map", f"{_TAG}seq"}:
+        elif event.tag and event.tag not in {f"{_TAG}map", f"{_TAG}seq"} and not self.is_unsafe(event.tag):
             raise self.tag_error(event.tag, event)
         if len(self.open) >= _MAX_DEPTH:
             raise self.fail(self.at(event), f"is nested deeper than {_MAX_DEPTH} levels")
@@ -270,6 +290,10 @@ class _Builder:
         )
         return self.fail(self.at(event), f"the YAML tag {tag.replace(_TAG, '!!')} is not known here", hint)
 
+    def is_unsafe(self, tag: str | None) -> bool:
+        """Ansible's mark of what is no template. Of inventory variables nothing is rendered, with it or without."""
+        return tag == "!unsafe" and self.error is InventoryError
+
     def place(self, event: yaml.Event) -> Place:
         ref = self.at(event)
         return Place(self.error, ref, self.lines[ref.line - 1].rstrip() if ref.line <= len(self.lines) else "")
@@ -291,6 +315,8 @@ class _Builder:
         raw, style = event.value, event.style or ""
         if event.tag in _SECRET_TAGS:
             value: Any = self.secret(event.tag, raw, event)
+        elif self.is_unsafe(event.tag):
+            value = raw if style else self.typed(raw, event)
         elif event.tag and event.tag != "!":
             value = self.tagged(event.tag, raw, event)
         elif style or not event.implicit[0]:

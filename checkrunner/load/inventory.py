@@ -75,5 +75,5 @@ def localhost() -> Inventory:
 def _warn_of_shared_names(draft: Draft) -> None:
     for name in draft.groups:
         if name in draft.hosts:
-            message = f"{name!r} is a group and a host; in patterns it means the group"
+            message = f"{name!r} is a group and a host; in patterns it means the host, after & and ! the group"
             draft.warn(draft.hosts[name].source, message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from checkrunner.load.connection import build_host, shown_vars
 from checkrunner.load.draft import Assigned, Draft, DraftGroup, VarsFolder
@@ -78,6 +79,18 @@ class Merger:
                 todo.extend(self._parents[name])
         groups = self._draft.groups
         return sorted(found, key=lambda name: (self._depth[name], groups[name].priority, name))
+
+    def own_vars(self, host: str) -> Mapping[str, Any]:
+        """What is said of the host itself, by sources and by files of host_vars/; nothing that groups say."""
+        found = self._draft.hosts.get(host)
+        variables = {} if found is None else dict(found.vars)
+        for folder in self._draft.folders:
+            variables.update(folder.hosts.get(host, _NOTHING))
+        return shown_vars(variables)
+
+    def priority(self, group: str) -> int:
+        """The group's rank among those of its depth; 1 where nobody gave it one."""
+        return self._draft.groups[group].priority
 
     def layers(self, host: str) -> Iterator[tuple[str, Mapping[str, Assigned]]]:
         """What each place gives the host, weakest first. Files of group_vars/ are stronger than the inventory's own

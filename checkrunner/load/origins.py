@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +47,14 @@ class InventoryOrigins:
     def groups(self, host: Host) -> tuple[str, ...]:
         """The host's groups in the order in which their variables override each other."""
         return tuple(self._merger.groups_of(host.name)) if self._merger else host.groups
+
+    def own_vars(self, host: Host) -> Mapping[str, Any]:
+        """The variables that are said of the host itself, not of its groups."""
+        return self._merger.own_vars(host.name) if self._merger else host.vars
+
+    def priority(self, group: str) -> int:
+        """The rank of a group among those of its depth (``ansible_group_priority``)."""
+        return self._merger.priority(group) if self._merger else 1
 
     def variables(self, host: Host) -> tuple[Variable, ...]:
         """The host's variables by name, each with where it was set."""

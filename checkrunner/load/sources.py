@@ -1,4 +1,5 @@
-"""What `-i` can name: a file, a directory of files, a program that prints an inventory, a list (``web1,web2,``)."""
+"""What `-i` can name: a file, a directory of files, a program that prints an inventory, a list (``web1,web2,``), a
+node set (``nodeset:web[1-3]``)."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from checkrunner.load.programs import ProgramError
 from checkrunner.load.veil import veiled
 from checkrunner.model.errors import InventoryError
 from checkrunner.model.sources import SourceRef
+from checkrunner.nodesets import PREFIX, NodeSetError, node_set
 
 __all__ = ["read_source"]
 
@@ -26,6 +28,9 @@ def read_source(source: str, draft: Draft) -> str | None:
 
     Raises InventoryError at the place in a file, or for the source as a whole.
     """
+    if source.startswith(PREFIX) and not os.path.exists(source):
+        _read_node_set(source, draft)
+        return None
     if "," in source and not os.path.exists(source):
         _read_list(source, draft)
         return None
@@ -53,6 +58,16 @@ def _read_list(source: str, draft: Draft) -> None:
             hint = f"Write -i {bare}, and the user as `-u {user}`, or as `ansible_user` in an inventory file."
             raise InventoryError(f"{entry!r} is not the name of a host: it has a user in it", source=ref, hint=hint)
         draft.add_hosts(entry, draft.groups["ungrouped"], ref)
+
+
+def _read_node_set(source: str, draft: Draft) -> None:
+    ref = SourceRef(path=f"-i {source}")
+    try:
+        names = node_set(source.removeprefix(PREFIX))
+    except NodeSetError as exc:
+        raise InventoryError(exc.message, source=ref, hint=exc.hint) from exc
+    for name in names:
+        draft.add_hosts(name, draft.groups["ungrouped"], ref)
 
 
 def _read_directory(folder: str, draft: Draft, above: set[str]) -> int:
