@@ -139,6 +139,10 @@ class Draft:
         if child.name in {"all", "ungrouped"} and parent.name != "all":
             message = f"the group {child.name!r} cannot be a child of another group, here {parent.name!r}"
             raise self.fail(ref, message, "It always exists, directly or as the child of `all`.")
+        if parent.name == "ungrouped":
+            # Ansible takes them, and then its hosts are in `ungrouped` or not by the order in which they were read.
+            message = f"the group 'ungrouped' cannot have children, here {child.name!r}"
+            raise self.fail(ref, message, "It is for the hosts that are in no group: give the children another parent.")
         way = self._way(child.name, parent.name)
         if way:
             message = f"group {parent.name!r} contains itself: {' > '.join([parent.name, *way])}"

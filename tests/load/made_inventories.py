@@ -79,8 +79,8 @@ def _ini(draw: st.DrawFn) -> str:
     for group, kind in draw(
         st.lists(st.tuples(_group | st.sampled_from(["all", "ungrouped"]), kinds), min_size=1, max_size=8)
     ):
-        if group in {"all", "ungrouped"} and kind == "":
-            kind = ":vars"  # a host in no group that is named as one: see the documented differences
+        if (kind == "" and group == "all") or (kind != ":vars" and group == "ungrouped"):
+            kind = ":vars"  # children of `ungrouped`, and a host of `all` that has a group's name, are different to us
         children = st.lists(st.sampled_from(_after(group)), max_size=3)
         lines += [f"[{group}{kind}]", *draw(children if kind == ":children" else _ini_lines[kind])]
     # What is only spoken of would be an error in most inventories: declare it, somewhere.

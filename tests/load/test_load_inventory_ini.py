@@ -134,6 +134,7 @@ def test_groups_may_be_declared_later(tmp_path: Path) -> None:
         ("[fe80::1]\n", 1, 1, "is not a section", "without brackets"),
         ("[g:children]\nall\n", 2, 1, "'all' cannot be a child", "always exists"),
         ("[g:children]\nungrouped\n", 2, 1, "'ungrouped' cannot be a child", "always exists"),
+        ("[ungrouped:children]\ng\n[g]\nh\n", 2, 1, "'ungrouped' cannot have children", "another parent"),
         ("h[:5]:22\n", 1, 1, "cannot be written with a port", "ansible_port=22"),
         ("[g]\nh\n[g:vars]\nansible_group_priority=high\n", 4, 1, "whole number", ""),
     ],
@@ -187,6 +188,4 @@ def test_a_group_that_no_pattern_can_name_is_warned_of(tmp_path: Path, name: str
 
 
 def test_an_empty_file_names_no_hosts(tmp_path: Path) -> None:
-    assert warnings(tmp_path, "# nothing yet\n\n; nor here\n") == (
-        f"{tmp_path / 'hosts'}: is empty: it names no hosts",
-    )
+    assert warnings(tmp_path, "# nothing yet\n\n; nor here\n") == (" is empty: it names no hosts",)

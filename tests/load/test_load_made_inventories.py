@@ -15,14 +15,10 @@ from oracle import Answer, Oracle, list_call
 from checkrunner.load.inventory import load_inventory
 from checkrunner.model.errors import InventoryError
 
-# Where we say that something is wrong, Ansible warns at most. docs/inventory.md says so too.
-STRICTER = re.compile(
-    r"is here twice"  # keys of YAML and JSON
-    r"|cannot hold (a template|' '|'/'|',')|this connection setting is a text"
-    r"|is a mapping|is a table|are a mapping|are a table|unknown key"
-)
-# Where Ansible fails over a value, we take it for a text.
-LAXER = re.compile(r"unhashable type|codec can't decode|Exceeds the limit|__ansible|surrogates")
+# Where Ansible only warns and takes the last, we say that something is wrong: docs/inventory.md says so too.
+STRICTER = re.compile(r"is here twice")
+# Where Ansible fails over a value such as {{}}, which Python takes for a set of dicts, we take it for a text.
+LAXER = re.compile(r"unhashable type")
 
 
 def judged(made: Made, folder: Path, answer: Answer) -> str:
