@@ -32,7 +32,11 @@ def hosts(
     limit: Limit = None,
     explain: Annotated[
         str | None,
-        typer.Option("--explain", metavar="NAME", help="Show one host: its groups, and where each variable was set."),
+        typer.Option(
+            "--explain",
+            metavar="NAME",
+            help="Show one host: what selects it, its groups, where variables are set.",
+        ),
     ] = None,
     playbook_dir: PlaybookDir = ".",
     vault_password_file: VaultPasswordFile = None,
@@ -40,7 +44,7 @@ def hosts(
     ask_vault_pass: AskVaultPass = False,
     allow_empty: AllowEmpty = False,
 ) -> int:
-    """List the hosts that a pattern selects, in inventory order, without connecting to any.
+    """List the hosts that a pattern selects, in Ansible's order, without connecting to any.
 
     Example: checkrunner hosts 'web:!web03' -i inventory.yml
     """
@@ -59,7 +63,8 @@ def hosts(
     secrets = make_secrets(settings, ask=ask_vault_password, ask_vault=ask_vault_pass)
     sources = settings.inventory
     if explain:
-        lines = explain_host(sources, explain, secrets=secrets, playbook_dir=playbook_dir)
+        asked = pattern if patterns else None
+        lines = explain_host(sources, explain, pattern=asked, limit=limit, secrets=secrets, playbook_dir=playbook_dir)
     else:
         lines = list_hosts(sources, pattern, limit, allow_empty=allow_empty, secrets=secrets, playbook_dir=playbook_dir)
     for line in lines:

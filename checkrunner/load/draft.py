@@ -38,7 +38,7 @@ class DraftHost:
 
 @dataclass(slots=True)
 class DraftGroup:
-    """`hosts` and `children` are ordered sets."""
+    """`hosts` and `children` are ordered sets; the places are those where each was first named in the group."""
 
     name: str
     source: SourceRef
@@ -46,6 +46,8 @@ class DraftGroup:
     children: dict[str, None] = field(default_factory=dict)
     vars: dict[str, Assigned] = field(default_factory=dict)
     priority: int = 1
+    host_places: dict[str, SourceRef] = field(default_factory=dict)
+    child_places: dict[str, SourceRef] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -111,6 +113,7 @@ class Draft:
             elif port is not None:
                 self._warn_of_lost_port(host, port, ref)
             group.hosts[name] = None
+            group.host_places.setdefault(name, ref)
             found.append(host)
         return found
 
@@ -148,6 +151,7 @@ class Draft:
             message = f"group {parent.name!r} contains itself: {' > '.join([parent.name, *way])}"
             raise self.fail(ref, message, "Take one of these out of the other's children.")
         parent.children[child.name] = None
+        parent.child_places.setdefault(child.name, ref)
 
     def _way(self, start: str, goal: str) -> list[str]:
         stack, seen = [[start]], {start}

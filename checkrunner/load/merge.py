@@ -10,7 +10,7 @@ from checkrunner.load.connection import build_host, shown_vars
 from checkrunner.load.draft import Assigned, Draft, DraftGroup, VarsFolder
 from checkrunner.model.errors import InventoryError
 from checkrunner.model.inventory import Group, Host, Inventory
-from checkrunner.model.sources import NOWHERE
+from checkrunner.model.sources import NOWHERE, SourceRef
 
 __all__ = ["Merger"]
 
@@ -79,6 +79,18 @@ class Merger:
                 todo.extend(self._parents[name])
         groups = self._draft.groups
         return sorted(found, key=lambda name: (self._depth[name], groups[name].priority, name))
+
+    def ways(self, host: str) -> Iterator[tuple[str, str | None, SourceRef]]:
+        """How a host comes into each of its groups, strongest first: the group, the child of it that has the host (None
+        where it is a member itself), and where that is said."""
+        groups = self.groups_of(host)
+        for name in reversed(groups):
+            group = self._draft.groups[name]
+            if host in group.host_places:
+                yield name, None, group.host_places[host]
+            for child in group.children:
+                if name != "all" and child in groups and child in group.child_places:
+                    yield name, child, group.child_places[child]
 
     def own_vars(self, host: str) -> Mapping[str, Any]:
         """What is said of the host itself, by sources and by files of host_vars/; nothing that groups say."""

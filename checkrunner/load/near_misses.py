@@ -15,7 +15,7 @@ from checkrunner.model.inventory import Inventory
 __all__ = ["nobody", "unknown_term", "unlisted_nodes"]
 
 _MANY = 5000
-"""Among more names than these, the nearest is looked for only among those that begin alike: it takes seconds else."""
+"""Of more names than these, the nearest is not looked for among all: it would take seconds."""
 
 
 def nobody(inventory: Inventory, terms: Sequence[Term], what: str) -> NoHostsError:
@@ -104,8 +104,22 @@ def _is_known(inventory: Inventory, name: str) -> bool:
 
 
 def _nearest(word: str, inventory: Inventory) -> str | None:
+    """The nearest name. Among those that begin like the word first: of numbered hosts, nearly all look alike."""
     names = [*inventory.groups, *inventory.hosts]
-    if len(names) > _MANY:
-        alike = [name for name in names if name[:2] == word[:2] or name in inventory.groups]
-        names = alike[:_MANY]
-    return nearest(word, names)
+    alike = [_common(word, name) for name in names]
+    most = max(alike, default=0)
+    if most >= max(3, len(word) // 2):
+        close = nearest(word, [name for name, length in zip(names, alike, strict=True) if length == most][:_MANY])
+        if close is not None:
+            return close
+    return nearest(word, names if len(names) <= _MANY else inventory.groups)
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters the two begin alike with."""
+    length = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        length += 1
+    return length

@@ -350,3 +350,12 @@ def test_any_text_is_a_node_set_or_says_why(text: str) -> None:
         assert node_set(text)
     except NodeSetError as exc:
         assert exc.message  # noqa: PT017 - both endings are right
+
+
+def test_the_nearest_of_many_names_is_one_that_begins_alike() -> None:
+    many = load_inventory(["host-[0000:9999],"])
+
+    with pytest.raises(NoHostsError, match="Did you mean 'host-12"):
+        select(many, "host-12x4")
+    with pytest.raises(NoHostsError, match="Known: host-0000"):
+        select(many, "zzz")
