@@ -19,7 +19,7 @@ from checkrunner.findings.build import build_report
 from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.secret_names import is_secret_name, secret_values
 from checkrunner.judge.judge import Judge
-from checkrunner.model.errors import TemplateError
+from checkrunner.model.errors import UsageError
 from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import Report, RunInfo
@@ -142,7 +142,7 @@ def _resolved(plan: HostPlan) -> dict[str, object]:
     for index, entry in plays.items():
         variables = plan.variables(entry)
         for name in filter(is_secret_name, variables):
-            with contextlib.suppress(TemplateError):  # whoever reads it gets to know
+            with contextlib.suppress(UsageError):  # whoever reads it gets to know
                 value = variables[name]
                 found[f"{index}_{name}"] = value.secret() if isinstance(value, Hidden) else value
     return found

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from checkrunner.load.secrets import SecretReader
+from checkrunner.load.secrets import Sealed, SecretReader
 from checkrunner.load.vault_passwords import password_of_file, password_of_id
-from checkrunner.model.errors import SettingsError, UsageError
+from checkrunner.model.errors import LoadError, SettingsError, UsageError
 from checkrunner.model.sources import Secret
 from checkrunner.plan.build import Plan
 from checkrunner.plan.secret_needs import unopened_secrets
@@ -44,21 +44,27 @@ def open_secrets(plan: Plan, secrets: SecretReader) -> list[str]:
 
 
 def try_secrets(plan: Plan, secrets: SecretReader) -> tuple[list[UsageError], list[str]]:
-    """Open what the plan needs: an error for each secret that cannot be opened, and warnings.
+    """Open what the plan needs: an error for each secret that cannot be opened, and warnings. Where there was an error,
+    a placeholder is the secret's value from then on.
 
     Of the rest, encrypted values and those of the environment are opened where that works, so that they can be masked
     should they turn up in output.
     """
     needed, others = unopened_secrets(plan)
-    errors = [error for secret in needed if (error := _failure(secret)) is not None]
-    spare = [secret for secret in others if getattr(secret, "kind", "") in {"vault", "env"}]
-    failed = [(secret, error) for secret in spare if (error := _failure(secret)) is not None]
-    closed = [error for secret, error in failed if getattr(secret, "kind", "") == "vault"]
+    errors = []
+    for secret in needed:
+        error = _failure(secret)
+        if error is not None:
+            errors.append(error)
+            if isinstance(secret, Sealed):
+                secret.give_up()
+    spare = [secret for secret in others if isinstance(secret, Sealed) and secret.kind != "cmd"]
+    failed = [(secret.kind, error) for secret in spare if (error := _failure(secret)) is not None]
+    closed = [error for kind, error in failed if kind == "vault"]
     if not closed or not secrets.has_passwords:
         return errors, []
     count = "1 encrypted value" if len(closed) == 1 else f"{len(closed)} encrypted values"
-    first = getattr(closed[0], "source", None)
-    where = f"{first}: " if first else ""
+    where = f"{closed[0].source}: " if isinstance(closed[0], LoadError) else ""
     return errors, [f"{where}{count} that no check reads cannot be opened, and not masked: {closed[0].message}"]
 
 

@@ -19,7 +19,7 @@ from checkrunner.model.errors import CheckrunnerError, LoadError, nearest
 from checkrunner.model.inventory import empty
 from checkrunner.model.sources import Secret, SourceRef
 
-__all__ = ["Place", "Sealed", "SecretReader", "covered", "unreadable"]
+__all__ = ["Covered", "Place", "Sealed", "SecretReader", "covered", "unreadable"]
 
 _HOW = (
     "Give it with --vault-password-file FILE, --vault-id LABEL@FILE or --ask-vault-pass, or in "
@@ -63,6 +63,11 @@ class Sealed(Secret):
         """Whether it was revealed."""
         return self._value is not None
 
+    @property
+    def is_written(self) -> bool:
+        """Whether it was encrypted in a file."""
+        return self.kind == "vault"
+
     def reveal(self) -> str:
         """The value itself."""
         if self._error is not None:
@@ -75,11 +80,27 @@ class Sealed(Secret):
                 raise
         return self._value
 
+    def give_up(self) -> None:
+        """Let a placeholder stand for what cannot be opened: it was said once, and the rest is to be looked at too."""
+        object.__setattr__(self, "_error", None)
+        object.__setattr__(self, "_value", str(self))
+
     def __eq__(self, other: object) -> bool:
         return self is other
 
     def __hash__(self) -> int:
         return id(self)
+
+
+class Covered(Secret):
+    """A value out of an encrypted file."""
+
+    __slots__ = ()
+
+    @property
+    def is_written(self) -> bool:
+        """It is one of the file's variables."""
+        return True
 
 
 class SecretReader:
@@ -195,7 +216,7 @@ def covered(value: Any) -> Any:
         return {key: covered(item) for key, item in value.items()}
     if isinstance(value, list):
         return [covered(item) for item in value]
-    return value if value is None or isinstance(value, bool | Secret) else Secret(str(value))
+    return value if value is None or isinstance(value, bool | Secret) else Covered(str(value))
 
 
 def unreadable(exc: LoadError, error: type[LoadError]) -> LoadError:

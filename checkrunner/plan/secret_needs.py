@@ -66,6 +66,8 @@ def _texts(value: Any) -> Iterator[Template]:
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from _texts(item)
+    elif isinstance(value, Secret) and value.is_open and value.is_written:
+        yield from _texts(value.reveal())
     elif isinstance(value, (str, Template)) and holds_template(value):
         yield Template(text=value) if isinstance(value, str) else value
 
