@@ -14,7 +14,7 @@ __all__ = ["read_inventory"]
 
 _YAML_SUFFIXES = frozenset({"", ".yml", ".yaml", ".json"})
 _INI_SECTION = re.compile(r"\[[^\[\]{},\"']+\]\s*(#.*)?")
-_YAML_START = re.compile(r"""(---.*|-\s.*|%YAML.*|[{&!?].*|"[^"]*"\s*:.*|'[^']*'\s*:.*|[^\s\[=#;][^=#]*:(\s+.*)?)""")
+_YAML_START = re.compile(r"""(---.*|-\s.*|%YAML.*|\{.*|"[^"]*"\s*:.*|'[^']*'\s*:.*|[^\s\[=#;][^=#]*:(\s+.*)?)""")
 
 
 def read_inventory(text: str, path: str, draft: Draft) -> None:
