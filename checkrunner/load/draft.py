@@ -173,4 +173,7 @@ class Draft:
         try:
             group.priority = int(value.value)
         except (ValueError, TypeError, OverflowError) as exc:
-            raise self.fail(value.ref, f"ansible_group_priority is a whole number, this is {value.text!r}") from exc
+            message = f"ansible_group_priority is a whole number, this is {value.text!r}"
+            raise self.fail(
+                value.ref, message, "Of groups of one depth, the higher wins; without it, it is 1."
+            ) from exc

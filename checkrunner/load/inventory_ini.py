@@ -136,7 +136,8 @@ class _Reader:
     def variable(self, text: str, ref: SourceRef) -> None:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not name:
-            raise self.draft.fail(ref, f"name=value is expected here, this is {text!r}")
+            hint = "Below [group:vars] each line sets a variable; hosts belong below [group]."
+            raise self.draft.fail(ref, f"name=value is expected here, this is {text!r}", hint)
         self.draft.set_group_var(self.group, name, Assigned(literal(value), value, ref))
 
     def host(self, text: str, ref: SourceRef) -> None:
@@ -149,7 +150,11 @@ class _Reader:
             at = self.place(word, text, ref)
             name, equals, value = word.partition("=")
             if not equals or not name:
-                hint = "Write no spaces around '='; quote a value with spaces." if "=" in text else "One host a line."
+                hint = (
+                    "Write no spaces around '='; quote a value with spaces."
+                    if "=" in text
+                    else "One host a line, its variables as name=value."
+                )
                 raise self.draft.fail(at, f"name=value is expected here, this is {word!r}", hint)
             values[name] = Assigned(literal(value), value, at)
         if values:
@@ -176,7 +181,7 @@ class _Reader:
         return SourceRef(path=self.path, line=ref.line, column=ref.column + (at + 1 if at >= 0 else 0))
 
     def checked(self, word: str, text: str, ref: SourceRef) -> str:
-        if word == "---" or (word.endswith(":") and word == text):
+        if word == "---" or (word.endswith(":") and word == text and "[" not in word):
             raise self.draft.fail(ref, f"{word!r} is not a host name", "Is this YAML? Give the file a .yml name.")
         if "=" in word:
             hint = "Variables belong after a host, or under [group:vars]."

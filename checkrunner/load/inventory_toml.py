@@ -38,7 +38,8 @@ def _broken(problem: str, path: str, draft: Draft) -> InventoryError:
     found = _AT.search(problem)
     line, column = (int(found[1]), int(found[2])) if found and found[1] else (len(lines), 0)
     message = problem[: found.start()] if found else problem
-    return draft.fail(SourceRef(path=path, line=line, column=column), f"TOML: {message[:1].lower()}{message[1:]}")
+    hint = "In TOML a name is there once, texts are in quotes, lists in [ ], and a table is name = { } or [name]."
+    return draft.fail(SourceRef(path=path, line=line, column=column), f"TOML: {message[:1].lower()}{message[1:]}", hint)
 
 
 class _Reader:

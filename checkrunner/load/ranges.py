@@ -13,6 +13,7 @@ __all__ = ["MAX_HOSTS", "expand_range", "host_names", "split_port"]
 MAX_HOSTS = 100_000
 """How many names one entry may stand for: more is a typing error."""
 
+_TOO_MANY = "Is there a digit too many? So many hosts are written as several ranges."
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _WHOLE_RANGE = re.compile(r"\[([0-9]+:[0-9]+|[A-Za-z]:[A-Za-z])(:[0-9]+)?\]")
 _LABEL = r"(?:\w[\w-]*)?[^\W_]"
@@ -25,6 +26,7 @@ def host_names(text: str) -> tuple[list[str], int | None]:
     """The names that an entry stands for, and the port it gives all of them. Raises NotationError."""
     if not text:
         raise NotationError("the name of a host is empty")
+    _check_brackets(text)
     pattern, port = split_port(text)
     names = expand_range(pattern)
     for name in names[:1]:
@@ -97,20 +99,25 @@ def expand_range(pattern: str) -> list[str]:
 
     ``[01:10]`` keeps the zeros, ``[a:f]`` takes letters (a-z, then A-Z), ``[1:10:2]`` steps, ``[:5]`` starts at 0.
     """
+    _check_brackets(pattern)
     names = [""]
     end = 0
     for match in _BRACKETS.finditer(pattern):
         items = _items(match[1], match.group(), match.start())
         if len(names) * len(items) > MAX_HOSTS:
-            raise NotationError(f"{pattern!r} stands for more than {MAX_HOSTS} hosts", offset=match.start())
+            raise NotationError(f"{pattern!r} stands for more than {MAX_HOSTS} hosts", _TOO_MANY, match.start())
         fixed = pattern[end : match.start()]
         names = [f"{name}{fixed}{item}" for name in names for item in items]
         end = match.end()
     rest = pattern[end:]
+    return [name + rest for name in names] if rest else names
+
+
+def _check_brackets(pattern: str) -> None:
     unmatched = re.search(r"[\[\]]", _BRACKETS.sub(lambda match: " " * len(match.group()), pattern))
     if unmatched:
-        raise NotationError(f"{pattern!r} has a bracket without its partner", offset=unmatched.start())
-    return [name + rest for name in names] if rest else names
+        hint = "Ranges are written [1:10], [01:10:2] or [a:f]; a section of a file is [group]."
+        raise NotationError(f"{pattern!r} has a bracket without its partner", hint, unmatched.start())
 
 
 def _items(inner: str, shown: str, offset: int) -> Sequence[str]:
@@ -152,7 +159,7 @@ def _numbers(first: str, last: str, step: int, shown: str, offset: int) -> Seque
     low, high = int(first), int(last)
     _ordered(low, high, first, last, shown, offset)
     if (high - low) // step >= MAX_HOSTS:
-        raise NotationError(f"{shown} stands for more than {MAX_HOSTS} hosts", offset=offset)
+        raise NotationError(f"{shown} stands for more than {MAX_HOSTS} hosts", _TOO_MANY, offset)
     width = len(first) if padded else 0
     return [str(number).zfill(width) for number in range(low, high + 1, step)]
 
