@@ -26,7 +26,8 @@ def host_names(text: str) -> tuple[list[str], int | None]:
     """The names that an entry stands for, and the port it gives all of them. Raises NotationError."""
     if not text:
         raise NotationError("the name of a host is empty")
-    _check_brackets(text)
+    if text.count("[") != text.count("]"):
+        _check_brackets(text)
     pattern, port = split_port(text)
     names = expand_range(pattern)
     for name in names[:1]:
