@@ -45,20 +45,32 @@ def _broken(problem: str, path: str, draft: Draft) -> InventoryError:
 class _Reader:
     def __init__(self, path: str, draft: Draft) -> None:
         self.path, self.draft, self.lines = path, draft, draft.lines[path]
+        self.places: dict[tuple[str, ...], tuple[int, int]] = {}
+        self.latest: dict[tuple[str, ...], tuple[int, int]] = {}  # by table: the place of what was asked for last
 
     def at(self, *names: str) -> SourceRef:
         """Where names stand that follow each other from the start of the file on. TOML's own reader keeps no places,
-        so this is where they are first seen in that order; the file as a whole where they are not."""
-        line, column = 0, 0
-        for name in names:
-            word = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
-            for number in range(max(line - 1, 0), len(self.lines)):
-                text = self.lines[number].partition("#")[0]
-                found = word.search(text, column if number == line - 1 else 0)
-                if found:
-                    line, column = number + 1, found.start() + 1
-                    break
+        so this is where they are first seen in that order; the last one that is found where one is not."""
+        line, column = self._place(names)
         return SourceRef(path=self.path, line=line, column=column)
+
+    def _place(self, names: tuple[str, ...]) -> tuple[int, int]:
+        if not names:
+            return 0, 0
+        if names not in self.places:
+            above = self._place(names[:-1])
+            word = re.compile(rf"(?<![\w-]){re.escape(names[-1])}(?![\w-])")
+            # What has the same table stands behind what was asked for before: searches do not start over each time.
+            found = self._search(word, self.latest.get(names[:-1], above)) or self._search(word, above) or above
+            self.places[names] = self.latest[names[:-1]] = found
+        return self.places[names]
+
+    def _search(self, word: re.Pattern[str], after: tuple[int, int]) -> tuple[int, int] | None:
+        for number in range(max(after[0], 1), len(self.lines) + 1):
+            found = word.search(self.lines[number - 1].partition("#")[0], after[1] if number == after[0] else 0)
+            if found:
+                return number, found.start() + 1
+        return None
 
     def group(self, name: str, table: Any) -> DraftGroup:
         if not isinstance(table, dict):
