@@ -60,6 +60,12 @@ class Hidden:
     def __repr__(self) -> str:
         return repr(self._secret)
 
+    def __int__(self) -> int:
+        return int(str(self))  # without it, the filter `int` would quietly make 0 of every secret
+
+    def __float__(self) -> float:
+        return float(str(self))
+
     def __bool__(self) -> bool:
         return bool(self._secret.reveal())
 
