@@ -104,8 +104,12 @@ def select_once(path: Path) -> tuple[float, float, int]:
 def table(hosts: int, runs: int) -> str:
     """The figures, as a table in Markdown."""
     with tempfile.TemporaryDirectory() as folder:
+        busy = f"load average {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores"
         lines = [
-            f"| {hosts:,} hosts, {GROUPS + PARENTS} groups | load, CPU s | `hosts PATTERN`, CPU s | wall s | hosts selected |",
+            (
+                f"| {hosts:,} hosts, {GROUPS + PARENTS} groups | load, CPU s | `hosts PATTERN`, CPU s "
+                f"| wall s ({busy}) | selected |"
+            ),
             "|---|---|---|---|---|",
         ]
         for what, path in make(Path(folder), hosts).items():

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import golden_inventories as golden
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -154,6 +155,7 @@ def test_the_script_that_asks_many_agrees_with_the_command(oracle: Oracle, ini: 
         assert told == ask(oracle, [Asked(ini, [(pattern, None)])], ini.parent)[0][0]["hosts"], done.stderr
 
 
+BATCHES, MADE, TEXTS = 3, 8, 20  # inventories a batch, patterns an inventory
 _HOSTS = ("web1", "web2", "db1", "a.b", "fe80::1", "both", "localhost", "n-1")
 _GROUPS = ("web", "db", "prod", "both", "w_x", "none")
 _NAMES = st.sampled_from((*_HOSTS, *_GROUPS, "all", "ungrouped", "localhost", "127.0.0.1", "nosuch"))
@@ -219,7 +221,11 @@ def _is_excused(text: str) -> bool:
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-@given(st.lists(st.tuples(_inventories(), st.lists(_texts(), min_size=20, max_size=20)), min_size=8, max_size=8))
+@given(
+    st.lists(
+        st.tuples(_inventories(), st.lists(_texts(), min_size=TEXTS, max_size=TEXTS)), min_size=MADE, max_size=MADE
+    )
+)
 def test_generated_patterns(oracle: Oracle, batch: list[tuple[str, list[tuple[str, str | None]]]]) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -247,3 +253,15 @@ def _compare(inventory: Inventory, pattern: str, limit: str | None, answer: dict
         assert hosts == answer.get("hosts"), what
     elif "[" not in pattern + (limit or ""):
         assert sorted(hosts) == sorted(answer.get("hosts", [])), what
+
+
+def test_the_manual_says_how_many_are_compared() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "inventory.md").read_text(encoding="utf-8")
+    count = golden.count([golden.expected(case) for case in golden.cases()])
+    given_ones = len(SAME) + len(REFUSED) + len(NOBODY) + len(OTHERWISE) + len(LIMITS)
+
+    for line in (
+        f"- Variables, groups and order: {count}, all equal;\n",
+        f"- Patterns: {given_ones} given ones, and {BATCHES * MADE * TEXTS} generated ones in each run.\n",
+    ):
+        assert line in page, f"put this line into docs/inventory.md:\n{line}"
