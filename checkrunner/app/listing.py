@@ -11,9 +11,10 @@ from checkrunner.load.patterns import reasons, select
 from checkrunner.load.playbook import find_playbook, load_playbook
 from checkrunner.load.secrets import SecretReader
 from checkrunner.model.errors import NoHostsError
-from checkrunner.model.inventory import Inventory
+from checkrunner.model.inventory import Host, Inventory
 from checkrunner.model.playbook import Check, Playbook
 from checkrunner.model.sources import NOWHERE, Secret, SourceRef
+from checkrunner.plan.secret_needs import secrets_in
 from checkrunner.plan.tags import check_tags, selected, verify_tags
 
 __all__ = ["explain_host", "list_checks", "list_hosts"]
@@ -58,9 +59,7 @@ def explain_host(
     host = found.host
     lines = [
         f"{host.name}  ({_place(host.source)})",
-        f"  reached by {host.transport} at {host.address}"
-        + (f" port {host.port}" if host.port else "")
-        + (f" as {host.user}" if host.user else ""),
+        f"  reached by {_reached(host)}",
         *_selected_by(inventory, host.name, pattern, limit),
         f"  groups, weakest first: {', '.join(found.groups) or 'none'}",
         *(f"    in {group}{f' through {child}' if child else ''} ({_place(ref)})" for group, child, ref in found.ways),
@@ -72,6 +71,18 @@ def explain_host(
         )
         lines += [f"      overrides {where} ({_place(ref)})" for where, ref in variable.overridden]
     return lines
+
+
+def _reached(host: Host) -> str:
+    """How a host is reached, without what is secret of it: settings may be encrypted like other values."""
+    hidden = {secret.reveal() for secret in secrets_in(host.vars) if secret.is_open}
+
+    def shown(value: object) -> str:
+        return "********" if str(value) in hidden else str(value)
+
+    port = f" port {shown(host.port)}" if host.port else ""
+    user = f" as {shown(host.user)}" if host.user else ""
+    return f"{host.transport} at {shown(host.address)}{port}{user}"
 
 
 def _selected_by(inventory: Inventory, name: str, pattern: str | None, limit: str | None) -> Iterator[str]:

@@ -202,6 +202,15 @@ def test_listing_hosts_of_encrypted_files_masks_values(cli: Cli) -> None:
     assert "enabled = false" in shown
 
 
+def test_how_a_host_is_reached_may_be_a_secret(cli: Cli) -> None:
+    (cli.folder / "inv.yml").write_text(
+        "all: {hosts: {here: {ansible_user: !env TOKEN, ansible_port: !cmd printf 2022}}}\n"
+    )
+    shown = cli("hosts", "-i", "inv.yml", "--vault-id", "pw", "--explain", "here", TOKEN="from-env").stdout
+
+    assert "reached by ssh at here port ******** as ********" in shown
+
+
 def test_an_error_in_an_encrypted_template_does_not_show_it(cli: Cli) -> None:
     (cli.folder / "play.yml").write_text("- hosts: all\n  checks:\n    - {run: 'true', env: {A: '{{ broken }}'}}\n")
     for verb in ("run", "lint"):
