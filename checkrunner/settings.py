@@ -96,7 +96,14 @@ class Settings:
             deadline_s=deadline or None,
             timeout_s=self._number("timeout"),
             capture_bytes=int(self._number("capture_bytes")),
+            away_s=self._unnoticed_s + self._number("reconnect") if self._number("reconnect") else 0.0,
         )
+
+    @property
+    def _unnoticed_s(self) -> float:
+        """How long a dead link may go unnoticed, where nothing else sets that for a host."""
+        options = self.ssh_options()
+        return options.keepalive_s * (options.keepalive_count + 1)
 
     def session_options(self) -> SessionOptions:
         """The group for the remote side."""
@@ -104,6 +111,9 @@ class Settings:
             host_bytes=int(self._number("host_bytes")),
             max_sessions=int(self._number("max_sessions")),
             hello_timeout_s=self._number("start_timeout"),
+            reconnect_s=self._number("reconnect"),
+            # The host may notice long before us.
+            linger_s=self._unnoticed_s + self._number("reconnect") if self._number("reconnect") else 0.0,
         )
 
     def ssh_options(self, password: Secret | None = None) -> SshOptions:
@@ -217,6 +227,12 @@ SETTINGS: Mapping[str, Setting] = {
         Setting(name="connect_timeout", read=_positive_seconds, default=10.0, help="time for one host's connection"),
         Setting(name="start_timeout", read=_positive_seconds, default=30.0, help="time for the start on one host"),
         Setting(name="deadline", read=parse_seconds, default=0.0, help="time for the whole run; 0 means no limit"),
+        Setting(
+            name="reconnect",
+            read=parse_seconds,
+            default=20.0,
+            help="time to connect again when a link is lost; 0 means never",
+        ),
         Setting(name="keepalive", read=_positive_seconds, default=5.0, help="seconds between keepalive questions"),
         Setting(name="capture_bytes", read=_size, default=64 << 20, help="most bytes kept of each output stream"),
         Setting(name="host_bytes", read=_size, default=256 << 20, help="most bytes of all captures on one host"),

@@ -62,7 +62,7 @@ FIELDS = (
 
 REPORT_HEAD = b"checkrunner-report"
 
-HELLO_KEYS = {"v", "nonce", "host_bytes", "max_sessions"}
+HELLO_KEYS = {"v", "nonce", "host_bytes", "max_sessions", "linger", "resume"}
 END_KEYS = ("duration_ms", "sample_ms", "sample_count", "keep")
 RUN_KEYS = {"session", "timeout_ms", "cap", "input", "stdin"}.union(END_KEYS)
 RUN_SECTIONS = {"command", "cwd", "become", "requires"}
@@ -1972,7 +1972,7 @@ class Agent(object):
         self.greeted = False
         self.max_sessions = 16
         self.canceling = []
-        self.states = self.prompts = self.archive = self.endings = None  # modules, once they are here
+        self.states = self.prompts = self.archive = self.endings = self.resume = None  # modules, once they are here
         self.needed = set()  # those that were asked for
         self.kept = {}  # processes that stay: pid -> start time; 0 says that a command had to keep what it leaves
         self.call_table = None
@@ -2010,7 +2010,7 @@ class Agent(object):
             except Broken as error:
                 self.fatal(error.kind, str(error))
             except Gone:
-                pass
+                self.ending = ""
             except Exception as error:
                 self.fatal("internal", self.explain(error))
                 return 70
@@ -2388,6 +2388,8 @@ class Agent(object):
         module = type(sys)(name)
         ASSEMBLE(module.__dict__, decompress(values.get("code", b"")).split(b"\0"))
         setattr(self, name, module)
+        if name == "resume":
+            module.begin(self)
         self.say({"t": "ok", "id": ident})
         for session in self.everyone():
             session.next()
@@ -2414,11 +2416,13 @@ class Agent(object):
             version = self.number(keys, "v")
             self.store.limit(self.number(keys, "host_bytes", 1 << 62))
             self.max_sessions = self.number(keys, "max_sessions", 16)
+            self.linger = self.number(keys, "linger", 0)
         except Refused as error:
             raise Broken(error.kind, str(error))
         if version != VERSION:
             raise Broken("version", "the agent speaks version %d, the client %d" % (VERSION, version))
         self.hello = keys
+        self.needed.add("resume")  # it comes unasked
         if self.bash_version:
             self.greet()
 
@@ -2705,6 +2709,8 @@ class Agent(object):
             signal.signal(number, signal.SIG_IGN)
         if isinstance(self.ending, int):
             self.answer_rest()
+        if self.resume is not None:
+            self.resume.save(self)
         sids, known = set(self.shells), {}
         children = slurp("/proc/self/task/%d/children" % os.getpid()).split()
         for session in self.everyone():
@@ -2717,7 +2723,7 @@ class Agent(object):
         else:  # nothing but idle shells, which have nothing to say: no need to look at all of /proc
             for pid in self.shells:
                 kill(pid, signal.SIGKILL)
-        if self.directory is not None:
+        if self.directory is not None and (self.resume is None or self.resume.linger(self)):
             remove_tree(self.directory)
         try:
             if isinstance(self.ending, int):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checkrunner.model.plan import Command
-from checkrunner.model.results import Execution, Reason, Result, Verdict, VerdictState
+from checkrunner.model.results import LINK_LOST, Execution, Reason, Result, Verdict, VerdictState
 
 __all__ = ["NOT_FOUND", "not_found", "not_looked"]
 
@@ -29,7 +29,8 @@ def not_looked(command: Command, result: Result) -> Verdict | None:
         reason = Reason(subject="requires", expected=words, actual="missing", message=message)
         return Verdict(state=VerdictState.SKIPPED, reasons=(reason,))
     message = _SAID[result.execution](command, result)
-    last = result.seen.evidence if result.seen else result.state
+    why = "" if LINK_LOST in result.notes else result.state
+    last = result.seen.evidence if result.seen else why
     if last:
         message = f"{message}; last seen: {last}"
     if result.prompt:
@@ -74,7 +75,9 @@ def _waiting_input(_command: Command, _result: Result) -> str:
     return "waits for input that nobody gives"
 
 
-def _lost(_command: Command, _result: Result) -> str:
+def _lost(_command: Command, result: Result) -> str:
+    if LINK_LOST in result.notes:
+        return f"the link was lost {result.elapsed_s:.1f} s after it began ({result.state})"
     return "its session was lost while it ran"
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checkrunner.link.answers import AgentFailure, Answer, Asking, Done, ResultAnswer, Running, SliceAnswer
 from checkrunner.model.errors import AgentError, HostError, ProtocolError
 from checkrunner.model.observation import Observation
 from checkrunner.model.plan import PromptText
-from checkrunner.model.results import RawSlice, SliceMode, SliceQuery
+from checkrunner.model.results import Execution, RawSlice, Result, SliceMode, SliceQuery
 
 __all__ = ["Calls", "raw_slice"]
 
@@ -36,7 +36,9 @@ _Routed = ResultAnswer | SliceAnswer | Done | Running | Asking | AgentFailure
 
 @dataclass(slots=True)
 class _Call:
-    """A request; `query` is set for slices, `on_state` and `asked` may be for commands."""
+    """A request; `query` is set for slices, `on_state` and `asked` may be for commands. `frame` is what was sent, where
+    it is to be sent again over another link; `session`, `began` and `seen` are of commands: when it began as far as is
+    known, and what it was last seen doing."""
 
     future: asyncio.Future[object]
     kind: type[Answer]
@@ -44,6 +46,10 @@ class _Call:
     query: SliceQuery | None = None
     on_state: _OnState | None = None
     asked: _Asked | None = None
+    frame: bytes = b""
+    session: str = ""
+    began: float = 0.0
+    seen: Observation | None = None
     reports: int = 0
     prompts: int = 0
 
@@ -53,6 +59,7 @@ class Calls:
 
     def __init__(self) -> None:
         self._open: dict[int, _Call] = {}
+        self._answered_at: dict[str, float] = {}
 
     @property
     def outstanding(self) -> int:
@@ -67,12 +74,15 @@ class Calls:
         query: SliceQuery | None = None,
         on_state: _OnState | None = None,
         asked: _Asked | None = None,
+        frame: bytes = b"",
+        session: str = "",
     ) -> asyncio.Future[object]:
         """The future of the answer, which is of `kind`; AgentError where the host refuses the request. `asked` is told
-        what a command asks; without it none may."""
+        what a command asks; without it none may. `frame` is the request, unless it concerns this link alone; `session`
+        the one that a command runs in."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[object] = loop.create_future()
-        self._open[ident] = _Call(future, kind, loop.time(), query, on_state, asked)
+        self._open[ident] = _Call(future, kind, loop.time(), query, on_state, asked, frame, session)
         return future
 
     def take(self, answer: _Routed) -> None:
@@ -90,12 +100,48 @@ class Calls:
         if isinstance(answer, SliceAnswer) and call.query is not None:
             _check_slice(answer, call.query)
         del self._open[answer.id]
+        if call.session:
+            self._answered_at[call.session] = asyncio.get_running_loop().time()
         if call.future.done():
             return
         if isinstance(answer, AgentFailure):
             call.future.set_exception(AgentError(answer.message or answer.kind))
+        elif isinstance(answer, ResultAnswer) and answer.result.execution is Execution.LOST:
+            seen = answer.result.seen or call.seen
+            call.future.set_result(replace(answer, result=replace(answer.result, seen=seen)))
         else:
             call.future.set_result(answer)
+
+    def requests(self) -> bytes:
+        """What is to be sent over another link: the requests whose answers somebody waits for, in their order. What
+        concerned the old link alone is forgotten."""
+        self._open = {ident: call for ident, call in self._open.items() if call.frame and not call.future.done()}
+        return b"".join(call.frame for call in self._open.values())
+
+    @property
+    def sessions(self) -> set[str]:
+        """The sessions in which a command has ended or may have begun."""
+        return {call.session for call in self._open.values() if call.session} | set(self._answered_at)
+
+    def give_up_begun(self, note: str, at: float) -> None:
+        """End the commands that may have begun: in each session the first one without an answer. They are lost, since
+        the time `at`, and must not be run again."""
+        sessions = set()
+        for ident, call in list(self._open.items()):
+            if call.kind is ResultAnswer and call.session not in sessions and not call.future.done():
+                sessions.add(call.session)
+                began = call.began or max(call.since, self._answered_at.get(call.session, 0.0))
+                elapsed = round(max(0.0, at - began), 3)
+                result = Result(
+                    seq=ident,
+                    session=call.session,
+                    execution=Execution.LOST,
+                    elapsed_s=elapsed,
+                    notes=(note,),
+                    seen=call.seen,
+                )
+                del self._open[ident]
+                call.future.set_result(ResultAnswer(id=ident, result=result))
 
     def fail(self, error: HostError) -> None:
         """End every call with the same error."""
@@ -113,6 +159,8 @@ class Calls:
         elapsed = asyncio.get_running_loop().time() - call.since
         if call.reports > _REPORTS_AT_ONCE + _REPORTS_A_SECOND * elapsed:
             raise ProtocolError(f"the host reported the state of request {answer.id} {call.reports} times")
+        call.began = asyncio.get_running_loop().time() - answer.elapsed_s
+        call.seen = answer.seen or call.seen
         if call.on_state is not None and answer.seen is not None and not call.future.done():
             call.on_state(answer.seen)
 

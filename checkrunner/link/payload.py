@@ -48,7 +48,7 @@ ALLOCATOR = "MALLOC_MMAP_THRESHOLD_"
 """Set for the agent alone, so that glibc gives memory back after a large command instead of keeping it for the next."""
 
 # `posix` is the module below `os`, which takes a millisecond to import.
-LATER = ("states", "prompts", "archive", "endings")
+LATER = ("states", "prompts", "archive", "endings", "resume")
 """The parts of the agent that a host gets when it needs them: modules beside `agent.py`."""
 
 START = (

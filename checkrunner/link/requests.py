@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from checkrunner.link.wire import MAX_PAYLOAD, PROTOCOL_VERSION, encode_request
@@ -14,14 +15,18 @@ from checkrunner.model.sources import Secret
 __all__ = ["answer_request", "asks", "capped", "hello_request", "part_request", "run_request", "slice_request"]
 
 
-def hello_request(nonce: str, options: SessionOptions) -> bytes:
-    """The first request of a connection."""
+def hello_request(nonce: str, options: SessionOptions, *, linger_s: float = 0.0, resume: str = "") -> bytes:
+    """The first request of a connection. `resume` names the agent to take over from."""
     keys: dict[str, int | str] = {
         "v": PROTOCOL_VERSION,
         "nonce": nonce,
         "host_bytes": options.host_bytes,
         "max_sessions": options.max_sessions,
     }
+    if linger_s:
+        keys["linger"] = math.ceil(linger_s)
+    if resume:
+        keys["resume"] = resume
     return encode_request("hello", 0, keys)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from checkrunner.link.answers import (
     AgentFailure,
@@ -26,14 +26,15 @@ from checkrunner.link.calls import Calls, raw_slice
 from checkrunner.link.payload import LATER, Payload, load_part
 from checkrunner.link.questions import Questions
 from checkrunner.link.requests import answer_request, asks, capped, part_request, run_request, slice_request
-from checkrunner.link.starting import Link, Starter
+from checkrunner.link.resuming import RESUME_PART, STATE_LOST, Comeback, token_of
+from checkrunner.link.starting import Link, Resume, Starter
 from checkrunner.link.wire import MAX_NOISE, encode_request
 from checkrunner.model.errors import AgentError, HostError, ProtocolError, SessionLostError
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
 from checkrunner.model.options import SessionOptions
 from checkrunner.model.plan import OnPrompt, Step
-from checkrunner.model.results import RawSlice, Result, SliceQuery
+from checkrunner.model.results import LINK_LOST, Execution, RawSlice, Result, SliceQuery
 from checkrunner.model.seams import Transport
 from checkrunner.model.sources import Secret
 
@@ -48,6 +49,8 @@ _EAGER_HELLO_S = 3.0
 _NUDGE_S = 0.3
 # A program that stopped reading usually ended; its end is the better error, if it comes within this time.
 _ENDING_S = 1.0
+# How long a connection lasts before the agent gets what it needs to outlast it: most runs are over by then.
+_LASTING_S = 0.5
 
 
 async def open_session(
@@ -78,7 +81,10 @@ class _Outbox:
 
 
 class FramedSession:
-    """Implements `model.seams.Session` over the channels that a `Starter` opens."""
+    """Implements `model.seams.Session` over the channels that a `Starter` opens.
+
+    A link that is lost is replaced once: calls in flight then go on, but for the commands that ran.
+    """
 
     def __init__(self, starter: Starter) -> None:
         self.agent = ""
@@ -86,6 +92,9 @@ class FramedSession:
         self._starter = starter
         self._link: Link | None = None
         self._calls = Calls()
+        self._back = Comeback(starter.reconnect_s)
+        self._token = ""
+        self._stateless: set[str] = set()
         self._parts = set(LATER)
         self._last_id = 0
         self._out = _Outbox()
@@ -131,12 +140,13 @@ class FramedSession:
         except ValueError as error:
             raise AgentError(f"the command cannot be sent: {error}") from error
         asked = questions.asked if questions else None
-        run = self._calls.expect(ident, ResultAnswer, on_state=on_state, asked=asked)
+        name = step.command.session
+        run = self._calls.expect(ident, ResultAnswer, on_state=on_state, asked=asked, frame=frames[0], session=name)
         slices = []
         for query in queries:
             slice_id = self._next_id()
             frames.append(slice_request(slice_id, ident, query))
-            slices.append(self._calls.expect(slice_id, SliceAnswer, query=query))
+            slices.append(self._calls.expect(slice_id, SliceAnswer, query=query, frame=frames[-1]))
         self._send(b"".join(frames))
         try:
             answer = await run
@@ -145,7 +155,11 @@ class FramedSession:
         finally:
             for future in slices:
                 future.cancel()
-        return answer.result, early
+        result = self._back.told(answer.result)
+        if name in self._stateless and result.execution is not Execution.LOST:
+            self._stateless.discard(name)
+            result = replace(result, notes=(*result.notes, STATE_LOST))
+        return result, early
 
     async def fetch(self, result: Result, query: SliceQuery) -> RawSlice:
         """Read a part of a finished command's output; see the seam."""
@@ -155,15 +169,16 @@ class FramedSession:
             frame = slice_request(ident, result.seq, query)
         except ValueError as error:
             raise AgentError(f"the query cannot be sent: {error}") from error
-        future = self._calls.expect(ident, SliceAnswer, query=query)
+        future = self._calls.expect(ident, SliceAnswer, query=query, frame=frame)
         self._send(frame)
         return raw_slice(await future, query)
 
     async def cancel(self) -> None:
         """End every command and wait until the host has said so; see the seam."""
         ident = self._next_id()
-        future = self._calls.expect(ident, Done)
-        self._send(encode_request("cancel", ident))
+        frame = encode_request("cancel", ident)
+        future = self._calls.expect(ident, Done, frame=frame)
+        self._send(frame)
         await future
 
     async def aclose(self) -> None:
@@ -199,6 +214,8 @@ class FramedSession:
 
     def _send(self, frame: bytes) -> None:
         link = self._link
+        if self._back.under_way:
+            return  # it is among the calls that are sent again
         if link is None or not link.decoder.greeted:
             self._out.held.append(frame)
             if link is None or link.patient:
@@ -225,7 +242,11 @@ class FramedSession:
 
     def _sending_failed(self, link: Link, error: SessionLostError) -> None:
         if link is self._link and self._closing is None:
-            self._fail(self._lost(error.message))
+            if link.decoder.greeted and self._back.possible(link):
+                link.broken = error.message
+                link.closing = asyncio.ensure_future(link.channel.aclose())  # its reader goes on from there
+            else:
+                self._fail(self._lost(error.message))
 
     # ---- receiving
 
@@ -236,7 +257,7 @@ class FramedSession:
                 if self._error is None:
                     await self._go_on(self._link, ending)
         except HostError as error:
-            self._fail(error)
+            self._fail(self._back.failed(error))
         except BaseException:
             self._fail(SessionLostError("the reading of answers was ended"))
             raise
@@ -310,11 +331,19 @@ class FramedSession:
             link.hello_by = min(link.hello_by, asyncio.get_running_loop().time() + _EAGER_HELLO_S)
 
     def _greeted(self, link: Link, hello: Hello) -> None:
-        if self._ready.done():
+        if link.hello is not None:
             raise ProtocolError("the host said hello twice")
         self._starter.check_hello(link, hello)
+        link.hello = hello
         self.agent = f"python {hello.python}, bash {hello.bash}, uid {hello.uid}"
-        self.notes += link.notes(hello)
+        self.notes += [note for note in link.notes(hello) if note not in self.notes]
+        self._token = token_of(hello.directory)
+        if self._back.under_way:
+            if self._starter.resume is None:
+                self._come_back(whole=False)
+            return
+        if self._starter.linger_s:
+            asyncio.get_running_loop().call_later(_LASTING_S, self._lasting, link)
         if link.patient:
             self._out.waiting += self._out.held
             self._flush()
@@ -324,18 +353,62 @@ class FramedSession:
 
     async def _go_on(self, link: Link, broken: str) -> None:
         """A link has ended: start over where that can help, else raise what to tell."""
-        if link.decoder.greeted:
-            raise self._lost(broken or link.why_ended())
-        if broken:
-            raise self._lost(broken)
+        if link.decoder.greeted or broken:
+            lost = self._lost(broken or link.broken or link.why_ended())
+            known = link.decoder.greeted or self._back.under_way
+            if self._closing is not None or not known or not self._back.possible(link):
+                raise lost
+            await self._reconnect(link, lost.message)
+            return
         again = self._starter.next_way(link)
+        await self._leave(link)
+        self._link = await self._starter.again(again)
+        self._greet(self._link)
+
+    async def _leave(self, link: Link) -> None:
         self._link = None
         if self._out.sender is not None:
             self._out.sender.cancel()
             await asyncio.wait({self._out.sender})
         await link.channel.aclose(kill=True)
-        self._link = await self._starter.again(again)
+
+    # ---- a lost link
+
+    def _lasting(self, link: Link) -> None:
+        """Give the agent what it needs to outlast this link."""
+        if link is self._link and RESUME_PART in self._parts and not self._back.under_way:
+            self._parts.discard(RESUME_PART)
+            self._tell(lambda ident: part_request(ident, RESUME_PART, load_part(RESUME_PART)))
+
+    async def _reconnect(self, link: Link, why: str) -> None:
+        self._back.begin(why)
+        await self._leave(link)
+        if self._token:
+            ident = self._next_id()
+            taken = self._calls.expect(ident, Done)
+            taken.add_done_callback(self._taken_over)
+            self._starter.resume = Resume(
+                token=self._token, behind=part_request(ident, RESUME_PART, load_part(RESUME_PART))
+            )
+            self._token = ""
+        self._parts = set(LATER) - {RESUME_PART}
+        self._link = await self._back.connect(self._starter, link)
         self._greet(self._link)
+
+    def _taken_over(self, done: asyncio.Future[object]) -> None:
+        if not done.cancelled() and self._error is None:
+            self._come_back(whole=done.exception() is None)
+
+    def _come_back(self, *, whole: bool) -> None:
+        """The new agent is ready: go on with all calls in flight, but for what must not be run twice."""
+        lost_at = self._back.since
+        self._back.succeed(whole=whole)
+        self.notes += self._back.notes
+        if not whole:
+            self._stateless = self._calls.sessions
+            self._calls.give_up_begun(LINK_LOST, lost_at)
+        self._out.waiting.append(self._calls.requests())
+        self._flush()
 
     def _lost(self, why: str) -> SessionLostError:
         elapsed = asyncio.get_running_loop().time() - self._began

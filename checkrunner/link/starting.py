@@ -28,7 +28,7 @@ from checkrunner.model.inventory import Host
 from checkrunner.model.options import SessionOptions
 from checkrunner.model.seams import Channel, Transport
 
-__all__ = ["Link", "Starter", "Way"]
+__all__ = ["Link", "Resume", "Starter", "Way"]
 
 _SHOWN = 300
 # Part of the nonce, and so of the first line that is sent. Where a shell reads that line in the agent's place (a
@@ -48,7 +48,8 @@ class Way:
 class Link:
     """One channel with an agent starting or running at its other end. `greeting` is what must be sent first; in a
     patient start only once the login shell's start-up files are through (`starting`). `swallowed` says that an agent
-    which was started does not get what was sent: it is silent although nothing keeps it from saying hello."""
+    which was started does not get what was sent: it is silent although nothing keeps it from saying hello. `broken`
+    says why nothing could be sent any more."""
 
     channel: Channel
     decoder: AnswerDecoder
@@ -59,6 +60,9 @@ class Link:
     starting: bool = False
     swallowed: bool = False
     ending: Answer | None = None
+    hello: Hello | None = None
+    broken: str = ""
+    closing: asyncio.Future[None] | None = None
 
     @property
     def patient(self) -> bool:
@@ -93,6 +97,14 @@ class Link:
         return [*out, *hello.notes]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resume:
+    """What further starts are for: to go on where the agent `token` was cut off. `behind` goes out behind hello."""
+
+    token: str
+    behind: bytes
+
+
 class Starter:
     """Opens channels to one host and judges how the agent's start went."""
 
@@ -109,6 +121,10 @@ class Starter:
         self._host = host
         self._options = options
         self._timeout_s = timeout_s
+        # A program of this machine is not cut off from us: it ends, or we do.
+        self.linger_s = 0.0 if host.transport == "local" else options.linger_s
+        self.reconnect_s = options.reconnect_s
+        self.resume: Resume | None = None
 
     async def first(self) -> Link:
         """The first, eager start. Raises ConnectError members."""
@@ -120,7 +136,7 @@ class Starter:
         line = payload.stdin_line if way.by_stdin else payload.exec_line
         channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
         nonce = secrets.token_hex(12) + _SHELLS_END
-        greeting = hello_request(nonce, self._options)
+        greeting = self._hello(nonce)
         if way.by_stdin:
             greeting = payload.stdin_head + greeting
         now = asyncio.get_running_loop().time()
@@ -132,6 +148,12 @@ class Starter:
             nonce=nonce,
             hello_by=now + self._options.hello_timeout_s,
         )
+
+    def _hello(self, nonce: str) -> bytes:
+        """What every agent is sent first."""
+        if self.resume is None:
+            return hello_request(nonce, self._options, linger_s=self.linger_s)
+        return hello_request(nonce, self._options, resume=self.resume.token) + self.resume.behind
 
     def check_hello(self, link: Link, hello: Hello) -> None:
         """Raise HandshakeError unless it is the hello that was asked for."""

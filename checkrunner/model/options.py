@@ -44,18 +44,26 @@ class LocalOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOptions:
-    """Limits of the remote side of one host, in bytes and counts. `hello_timeout_s` is the time for its start."""
+    """Limits of the remote side of one host, in bytes and counts. `hello_timeout_s` is the time for its start.
+
+    `reconnect_s` is the time to connect again after a loss of the link, 0 for never; `linger_s` is how long the remote
+    side keeps what is needed to go on then.
+    """
 
     host_bytes: int = 256 << 20
     max_sessions: int = 16
     hello_timeout_s: float = 30.0
+    reconnect_s: float = 0.0
+    linger_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """Limits of a run. `deadline_s` None means none; `timeout_s` is a check's where it and its play say nothing."""
+    """Limits of a run. `deadline_s` None means none; `timeout_s` is a check's where it and its play say nothing.
+    `away_s` is how long a link may be down, unnoticed and then noticed, before an answer counts as missing."""
 
     forks: int = 100
     deadline_s: float | None = None
     timeout_s: float = 60.0
     capture_bytes: int = 64 << 20
+    away_s: float = 0.0

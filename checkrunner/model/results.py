@@ -13,6 +13,7 @@ from checkrunner.model.observation import Observation
 
 __all__ = [
     "DURATION_ENDED",
+    "LINK_LOST",
     "MOST_READINGS",
     "MOST_SLICE_BYTES",
     "MOST_SLICE_LINES",
@@ -155,6 +156,9 @@ class ProbeResult:
 
 DURATION_ENDED = "duration_ended"
 """The note of a command that was ended when its `duration` was over, which is how it should end."""
+
+LINK_LOST = "link_lost"
+"""The note of a command that ended, or may have ended, with the link to its host. `state` says how that was lost."""
 
 MOST_READINGS = 1000
 """A sample has no more readings; a check that asks for more is refused where it is read."""

@@ -43,8 +43,11 @@ _STOP_MESSAGES = {
 class HostRun:
     """Drives one script over one session. Every planned check gets exactly one outcome, reported to the observer."""
 
-    def __init__(self, script: Script, *, observer: Observer, stop: Stop, driver: Driver | None = None) -> None:
+    def __init__(
+        self, script: Script, *, observer: Observer, stop: Stop, driver: Driver | None = None, away_s: float = 0.0
+    ) -> None:
         self._script = script
+        self._away_s = away_s
         self._observer = observer
         self._driver = driver
         self._stop = stop
@@ -116,7 +119,7 @@ class HostRun:
                 # Commands of a session run one after another: each may take its own time after the one before it.
                 answer_by = max(answer_by, loop.time()) + step.command.timeout_s
                 self._observer.check_started(self._script.host.name, planned)
-                group.create_task(self._one(session, step, answer_by + _ANSWER_GRACE_S))
+                group.create_task(self._one(session, step, answer_by + _ANSWER_GRACE_S + self._away_s))
 
     async def _wait_for_needs(self, planned: PlannedCheck) -> None:
         for key in planned.needs:
@@ -201,7 +204,7 @@ class HostRun:
     async def _fetch(self, session: Session, result: Result, query: SliceQuery) -> RawSlice | None:
         """A slice that cannot be had leaves the verdict as it is; the link's loss is noted on the host."""
         try:
-            async with asyncio.timeout(_FETCH_TIMEOUT_S):
+            async with asyncio.timeout(_FETCH_TIMEOUT_S + self._away_s):
                 return await session.fetch(result, query)
         except AgentError:
             return None

@@ -38,7 +38,7 @@ class _Used:
 
 
 class SshTransport:
-    """Connects with asyncssh. One object serves a run; a host that could not be reached is not tried again."""
+    """Connects with asyncssh. One object serves a run; a host that was never reached is not tried again."""
 
     def __init__(self, options: SshOptions) -> None:
         self._options = options
@@ -58,6 +58,7 @@ class SshTransport:
                 except (asyncssh.Error, OSError, TimeoutError):
                     # The server allows no more sessions on a connection, or the connection has just ended.
                     continue
+        reached = host.name in self._hosts
         try:
             used = _Used(await self._dialer.connect(host, timeout_s))
             self._hosts.setdefault(host.name, []).append(used)
@@ -65,7 +66,8 @@ class SshTransport:
             with mapped_errors(progress):
                 return await self._channel(used, command, timeout_s)
         except ConnectError as error:
-            self._failed[host.name] = error
+            if not reached:
+                self._failed[host.name] = error
             raise
 
     def warnings(self, host: Host) -> Sequence[str]:
