@@ -9,7 +9,7 @@ A module beside agent.py, under the same rules.
 
 Hand-over: the new agent makes the file `wanted` in the old one's directory, and sends it SIGTERM, since an agent need
 not know that its link is dead. The old one ends its commands, has its notes in the file `state`, and ends itself, which
-frees the lock. Then the directory with its captures is the new one's.
+frees the lock. Then the directory with its captures is the new one's, and so is a new lock.
 """
 
 import fcntl
@@ -41,8 +41,8 @@ def save(agent):
         try:
             agent.outbox, agent.say = b"", lambda answer, payload=b"": None
             NOTES.append(notes_of(agent))
-        except Exception:  # whatever it was: everything has to be ended and removed all the same
-            pass
+        except Exception as error:  # whatever it was: everything has to be ended and removed all the same
+            os.write(2, ("checkrunner-agent: %s\n" % agent.explain(error)).encode("utf-8", "replace"))
 
 
 def notes_of(agent):
@@ -121,6 +121,11 @@ def linger(agent):
         if agent.ended_by or time.monotonic() > until or not os.access(agent.directory + b"/state", os.F_OK):
             return True
         time.sleep(LOOK_S)
+    try:
+        # Without a lock it is nobody's for a minute: other agents would remove one that nobody holds.
+        os.unlink(agent.directory + b"/lock")
+    except OSError:
+        pass
     return False
 
 
@@ -167,12 +172,13 @@ def take(agent, token):
                     if time.monotonic() > until:
                         raise Refused("storage", "the agent that was cut off does not end")
                     time.sleep(0.01)
-            notes = marshal.loads(whole(path + b"/state"))
+                os.close(lock)
+                lock = os.open(path + b"/lock", os.O_RDWR | os.O_CREAT, 0o600)
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            TAKEN.append((path, lock))
+            return marshal.loads(whole(path + b"/state"))
         except (OSError, ValueError, EOFError, IndexError, TypeError):
-            os.close(lock)
             break
-        TAKEN.append((path, lock))
-        return notes
     raise Refused("storage", "the agent that was cut off has left nothing")
 
 
