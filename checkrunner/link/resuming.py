@@ -11,7 +11,10 @@ import random
 from dataclasses import dataclass, field, replace
 
 from checkrunner.link.answers import AgentFailure
-from checkrunner.link.starting import Link, Starter
+from checkrunner.link.calls import Calls
+from checkrunner.link.payload import load_part
+from checkrunner.link.requests import part_request
+from checkrunner.link.starting import Link, Resume, Starter
 from checkrunner.model.errors import (
     ConnectTimeoutError,
     HostError,
@@ -22,7 +25,7 @@ from checkrunner.model.errors import (
 )
 from checkrunner.model.results import LINK_LOST, Execution, Result
 
-__all__ = ["RESUME_PART", "STATE_LOST", "Comeback", "token_of"]
+__all__ = ["RESUME_PART", "STATE_LOST", "Comeback", "take_over", "token_of"]
 
 RESUME_PART = "resume"
 """The part of the agent that waits, and takes over."""
@@ -44,12 +47,17 @@ def token_of(directory: str) -> str:
     return token if name.startswith(_DIRECTORY) and plain else ""
 
 
+def take_over(token: str, ident: int) -> Resume:
+    """What a new agent is asked for: to take over from the one of that token. `ident` is the request's."""
+    return Resume(token=token, behind=part_request(ident, RESUME_PART, load_part(RESUME_PART)))
+
+
 @dataclass(slots=True)
 class Comeback:
     """One session's way back to its host. It may be gone once: who is lost twice is lost.
 
-    `budget_s` is how long it may take to connect, 0 for never. `why` says how the link was lost, `notes` what has to be
-    said of the way back.
+    `budget_s` is how long it may take to connect, 0 for never. `why` says how the link was lost. `stateless` are the
+    sessions that have lost what was set in them, and whose next command is not told yet.
     """
 
     budget_s: float
@@ -58,7 +66,7 @@ class Comeback:
     until: float = 0.0
     done: bool = False
     under_way: bool = False
-    notes: list[str] = field(default_factory=list)
+    stateless: set[str] = field(default_factory=set)
 
     def possible(self, link: Link) -> bool:
         """Whether there is any use in it after this link's end."""
@@ -88,14 +96,18 @@ class Comeback:
             if loop.time() >= self.until:
                 raise SessionLostError(f"{self.why}; no way back within {self.budget_s:g} s: {reason}")
 
-    def succeed(self, *, whole: bool) -> None:
-        """The new agent is there. `whole`: with everything that the old one had."""
+    def succeed(self, calls: Calls, *, whole: bool) -> list[str]:
+        """The new agent is there. `whole`: with everything that the old one had; otherwise the commands that may have
+        begun are ended here. Returns what has to be said of it."""
         self.under_way, self.done = False, True
         elapsed = asyncio.get_running_loop().time() - self.since
-        self.notes.append(f"reconnected after {elapsed:.1f} s: {self.why}")
+        notes = [f"reconnected after {elapsed:.1f} s: {self.why}"]
         if not whole:
+            self.stateless = calls.sessions
+            calls.give_up_begun(LINK_LOST, self.since)
             gone = "directories, variables and functions that checks had set, and outputs that were not read yet"
-            self.notes.append(f"{STATE_LOST}: {gone}, were gone after that")
+            notes.append(f"{STATE_LOST}: {gone}, were gone after that")
+        return notes
 
     def failed(self, error: HostError) -> HostError:
         """What to tell of an error: on the way back, whatever it is, the host is lost."""
@@ -104,7 +116,11 @@ class Comeback:
         return SessionLostError(f"{self.why}; no way back: {error.message}", hint=error.hint)
 
     def told(self, result: Result) -> Result:
-        """A command's result, with the reason where it ended with the link."""
-        if result.execution is not Execution.LOST or LINK_LOST not in result.notes:
-            return result
-        return replace(result, state=self.why)
+        """A command's result with what is known here alone: how the link was lost with which it ended, or that it is
+        the first one in a session that has nothing of before."""
+        if result.execution is Execution.LOST and LINK_LOST in result.notes:
+            return replace(result, state=self.why)
+        if result.session in self.stateless and result.execution is not Execution.LOST:
+            self.stateless.discard(result.session)
+            return replace(result, notes=(*result.notes, STATE_LOST))
+        return result

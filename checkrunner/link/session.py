@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 
 from checkrunner.link.answers import (
     AgentFailure,
@@ -23,18 +22,19 @@ from checkrunner.link.answers import (
     Starting,
 )
 from checkrunner.link.calls import Calls, raw_slice
+from checkrunner.link.outbox import Outbox
 from checkrunner.link.payload import LATER, Payload, load_part
 from checkrunner.link.questions import Questions
 from checkrunner.link.requests import answer_request, asks, capped, part_request, run_request, slice_request
-from checkrunner.link.resuming import RESUME_PART, STATE_LOST, Comeback, token_of
-from checkrunner.link.starting import Link, Resume, Starter
+from checkrunner.link.resuming import RESUME_PART, Comeback, take_over, token_of
+from checkrunner.link.starting import Link, Starter
 from checkrunner.link.wire import MAX_NOISE, encode_request
 from checkrunner.model.errors import AgentError, HostError, ProtocolError, SessionLostError
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
 from checkrunner.model.options import SessionOptions
 from checkrunner.model.plan import OnPrompt, Step
-from checkrunner.model.results import LINK_LOST, Execution, RawSlice, Result, SliceQuery
+from checkrunner.model.results import RawSlice, Result, SliceQuery
 from checkrunner.model.seams import Transport
 from checkrunner.model.sources import Secret
 
@@ -47,8 +47,6 @@ _BYE_S = 1.0
 _EAGER_HELLO_S = 3.0
 # How often a start-up file that reads gets an empty line.
 _NUDGE_S = 0.3
-# A program that stopped reading usually ended; its end is the better error, if it comes within this time.
-_ENDING_S = 1.0
 # How long a connection lasts before the agent gets what it needs to outlast it: most runs are over by then.
 _LASTING_S = 0.5
 
@@ -71,15 +69,6 @@ async def open_session(
     return session
 
 
-@dataclass(slots=True)
-class _Outbox:
-    """What is to be sent. `held` repeats what was sent before hello came, since a start may have to be repeated."""
-
-    waiting: list[bytes] = field(default_factory=list)
-    held: list[bytes] = field(default_factory=list)
-    sender: asyncio.Task[None] | None = None
-
-
 class FramedSession:
     """Implements `model.seams.Session` over the channels that a `Starter` opens.
 
@@ -94,10 +83,9 @@ class FramedSession:
         self._calls = Calls()
         self._back = Comeback(starter.reconnect_s)
         self._token = ""
-        self._stateless: set[str] = set()
         self._parts = set(LATER)
         self._last_id = 0
-        self._out = _Outbox()
+        self._out = Outbox(self._sending_failed)
         loop = asyncio.get_running_loop()
         self._began = loop.time()
         self._ready: asyncio.Future[None] = loop.create_future()
@@ -144,9 +132,9 @@ class FramedSession:
         run = self._calls.expect(ident, ResultAnswer, on_state=on_state, asked=asked, frame=frames[0], session=name)
         slices = []
         for query in queries:
-            slice_id = self._next_id()
-            frames.append(slice_request(slice_id, ident, query))
-            slices.append(self._calls.expect(slice_id, SliceAnswer, query=query, frame=frames[-1]))
+            frame, future = self._ask_slice(ident, query)
+            frames.append(frame)
+            slices.append(future)
         self._send(b"".join(frames))
         try:
             answer = await run
@@ -155,27 +143,28 @@ class FramedSession:
         finally:
             for future in slices:
                 future.cancel()
-        result = self._back.told(answer.result)
-        if name in self._stateless and result.execution is not Execution.LOST:
-            self._stateless.discard(name)
-            result = replace(result, notes=(*result.notes, STATE_LOST))
-        return result, early
+        return self._back.told(answer.result), early
 
     async def fetch(self, result: Result, query: SliceQuery) -> RawSlice:
         """Read a part of a finished command's output; see the seam."""
         query = capped(query)
-        ident = self._next_id()
-        try:
-            frame = slice_request(ident, result.seq, query)
-        except ValueError as error:
-            raise AgentError(f"the query cannot be sent: {error}") from error
-        future = self._calls.expect(ident, SliceAnswer, query=query, frame=frame)
+        frame, future = self._ask_slice(result.seq, query)
         self._send(frame)
         return raw_slice(await future, query)
+
+    def _ask_slice(self, of: int, query: SliceQuery) -> tuple[bytes, asyncio.Future[object]]:
+        ident = self._next_id()
+        try:
+            frame = slice_request(ident, of, query)
+        except ValueError as error:
+            raise AgentError(f"the query cannot be sent: {error}") from error
+        return frame, self._calls.expect(ident, SliceAnswer, query=query, frame=frame)
 
     async def cancel(self) -> None:
         """End every command and wait until the host has said so; see the seam."""
         ident = self._next_id()
+        if self._back.under_way:
+            raise SessionLostError(self._back.why)  # what ran there has been ended, or will be without us
         frame = encode_request("cancel", ident)
         future = self._calls.expect(ident, Done, frame=frame)
         self._send(frame)
@@ -203,13 +192,13 @@ class FramedSession:
             self._nudge(link)
             return
         self._out.waiting = [link.greeting, *self._out.held]
-        self._flush()
+        self._out.flush(self._link)
 
     def _nudge(self, link: Link) -> None:
         """Feed a start-up file that reads with empty lines, until it is through. What is left of them is ignored."""
         if link is self._link and not link.starting and not link.ended and self._closing is None:
             self._out.waiting = [b"\n"]
-            self._flush()
+            self._out.flush(self._link)
             asyncio.get_running_loop().call_later(_NUDGE_S, self._nudge, link)
 
     def _send(self, frame: bytes) -> None:
@@ -221,32 +210,12 @@ class FramedSession:
             if link is None or link.patient:
                 return
         self._out.waiting.append(frame)
-        self._flush()
-
-    def _flush(self) -> None:
-        # A task of its own: what is asked in the same turn of the loop leaves in one piece.
-        if self._out.sender is None or self._out.sender.done():
-            self._out.sender = asyncio.ensure_future(self._write())
-
-    async def _write(self) -> None:
-        link = self._link
-        await asyncio.sleep(0)
-        while self._out.waiting and link is not None and link is self._link:
-            data = b"".join(self._out.waiting)
-            self._out.waiting.clear()
-            try:
-                await link.channel.send(data)
-            except SessionLostError as error:
-                asyncio.get_running_loop().call_later(_ENDING_S, self._sending_failed, link, error)
-                return
+        self._out.flush(self._link)
 
     def _sending_failed(self, link: Link, error: SessionLostError) -> None:
         if link is self._link and self._closing is None:
-            if link.decoder.greeted and self._back.possible(link):
-                link.broken = error.message
-                link.closing = asyncio.ensure_future(link.channel.aclose())  # its reader goes on from there
-            else:
-                self._fail(self._lost(error.message))
+            link.broken = error.message
+            link.closing = asyncio.ensure_future(link.channel.aclose())  # which its reader gets to know
 
     # ---- receiving
 
@@ -265,7 +234,7 @@ class FramedSession:
     async def _read_link(self, link: Link) -> str:
         """Read to the end of a link; returns why it ended, "" when the peer simply ended its output."""
         try:
-            while data := await self._receive(link):
+            while data := await self._starter.receive(link):
                 for answer in link.decoder.feed(data):
                     self._take(link, answer)
                     if link.ended:
@@ -274,19 +243,7 @@ class FramedSession:
                     raise self._starter.too_noisy(link)
         except SessionLostError as error:
             return error.message or "the link broke"
-        return ""
-
-    async def _receive(self, link: Link) -> bytes:
-        if link.decoder.greeted:
-            return await link.channel.receive()
-        try:
-            async with asyncio.timeout_at(link.hello_by):
-                return await link.channel.receive()
-        except TimeoutError:
-            if link.starting and not link.patient:
-                link.swallowed = True
-                return b""
-            raise self._starter.no_hello(link, late=True) from None
+        return link.broken
 
     def _take(self, link: Link, answer: Answer) -> None:
         if isinstance(answer, Hello):
@@ -326,7 +283,7 @@ class FramedSession:
         link.starting = True
         if link.patient:
             self._out.waiting = [link.greeting]
-            self._flush()
+            self._out.flush(self._link)
         else:
             link.hello_by = min(link.hello_by, asyncio.get_running_loop().time() + _EAGER_HELLO_S)
 
@@ -346,7 +303,7 @@ class FramedSession:
             asyncio.get_running_loop().call_later(_LASTING_S, self._lasting, link)
         if link.patient:
             self._out.waiting += self._out.held
-            self._flush()
+            self._out.flush(self._link)
         self._out.held = []
         if not self._ready.done():
             self._ready.set_result(None)
@@ -354,7 +311,7 @@ class FramedSession:
     async def _go_on(self, link: Link, broken: str) -> None:
         """A link has ended: start over where that can help, else raise what to tell."""
         if link.decoder.greeted or broken:
-            lost = self._lost(broken or link.broken or link.why_ended())
+            lost = self._lost(broken or link.why_ended())
             known = link.decoder.greeted or self._back.under_way
             if self._closing is not None or not known or not self._back.possible(link):
                 raise lost
@@ -367,9 +324,7 @@ class FramedSession:
 
     async def _leave(self, link: Link) -> None:
         self._link = None
-        if self._out.sender is not None:
-            self._out.sender.cancel()
-            await asyncio.wait({self._out.sender})
+        await self._out.stop()
         await link.channel.aclose(kill=True)
 
     # ---- a lost link
@@ -385,13 +340,9 @@ class FramedSession:
         await self._leave(link)
         if self._token:
             ident = self._next_id()
-            taken = self._calls.expect(ident, Done)
-            taken.add_done_callback(self._taken_over)
-            self._starter.resume = Resume(
-                token=self._token, behind=part_request(ident, RESUME_PART, load_part(RESUME_PART))
-            )
-            self._token = ""
-        self._parts = set(LATER) - {RESUME_PART}
+            self._calls.expect(ident, Done).add_done_callback(self._taken_over)
+            self._starter.resume = take_over(self._token, ident)
+        self._token, self._parts = "", set(LATER) - {RESUME_PART}
         self._link = await self._back.connect(self._starter, link)
         self._greet(self._link)
 
@@ -401,14 +352,9 @@ class FramedSession:
 
     def _come_back(self, *, whole: bool) -> None:
         """The new agent is ready: go on with all calls in flight, but for what must not be run twice."""
-        lost_at = self._back.since
-        self._back.succeed(whole=whole)
-        self.notes += self._back.notes
-        if not whole:
-            self._stateless = self._calls.sessions
-            self._calls.give_up_begun(LINK_LOST, lost_at)
+        self.notes += self._back.succeed(self._calls, whole=whole)
         self._out.waiting.append(self._calls.requests())
-        self._flush()
+        self._out.flush(self._link)
 
     def _lost(self, why: str) -> SessionLostError:
         elapsed = asyncio.get_running_loop().time() - self._began
@@ -433,10 +379,8 @@ class FramedSession:
         if link is not None:
             if self._error is None and link.decoder.greeted:
                 self._out.waiting.append(encode_request("bye", self._last_id + 1))
-                self._flush()
-            if self._out.sender is not None:
-                await asyncio.wait({self._out.sender}, timeout=_BYE_S)
-                self._out.sender.cancel()
+                self._out.flush(self._link)
+            await self._out.stop(within_s=_BYE_S)
         self._fail(SessionLostError("the session was closed"))
         if reader is not None:
             reader.cancel()

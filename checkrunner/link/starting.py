@@ -149,6 +149,19 @@ class Starter:
             hello_by=now + self._options.hello_timeout_s,
         )
 
+    async def receive(self, link: Link) -> bytes:
+        """The next bytes of the link; until hello has come, only in time for that. b"" ends it."""
+        if link.decoder.greeted:
+            return await link.channel.receive()
+        try:
+            async with asyncio.timeout_at(link.hello_by):
+                return await link.channel.receive()
+        except TimeoutError:
+            if link.starting and not link.patient:
+                link.swallowed = True
+                return b""
+            raise self.no_hello(link, late=True) from None
+
     def _hello(self, nonce: str) -> bytes:
         """What every agent is sent first."""
         if self.resume is None:
