@@ -2010,7 +2010,8 @@ class Agent(object):
             except Broken as error:
                 self.fatal(error.kind, str(error))
             except Gone:
-                self.ending = ""
+                if self.ending is None:
+                    self.ending = ""
             except Exception as error:
                 self.fatal("internal", self.explain(error))
                 return 70

@@ -124,11 +124,12 @@ class Calls:
         return {call.session for call in self._open.values() if call.session} | set(self._answered_at)
 
     def give_up_begun(self, note: str, at: float) -> None:
-        """End the commands that may have begun: in each session the first one without an answer. They are lost, since
-        the time `at`, and must not be run again."""
+        """End the commands that may have begun when the link was lost, at the time `at`: in each session the first one
+        without an answer. They must not be run again."""
         sessions = set()
         for ident, call in list(self._open.items()):
-            if call.kind is ResultAnswer and call.session not in sessions and not call.future.done():
+            sent = call.kind is ResultAnswer and call.since <= at
+            if sent and call.session not in sessions and not call.future.done():
                 sessions.add(call.session)
                 began = call.began or max(call.since, self._answered_at.get(call.session, 0.0))
                 elapsed = round(max(0.0, at - began), 3)

@@ -35,11 +35,12 @@ class Outbox:
 
     async def stop(self, *, within_s: float = 0.0) -> None:
         """End the sending, with some time to get done."""
-        if self._sender is not None:
-            if within_s:
-                await asyncio.wait({self._sender}, timeout=within_s)
-            self._sender.cancel()
-            await asyncio.wait({self._sender})
+        sender = self._sender
+        if sender is not None and within_s and not sender.done():
+            await asyncio.wait({sender}, timeout=within_s)
+        if sender is not None and not sender.done():
+            sender.cancel()
+            await asyncio.wait({sender})
 
     async def _write(self, link: Link | None) -> None:
         await asyncio.sleep(0)

@@ -325,7 +325,7 @@ class FramedSession:
     async def _leave(self, link: Link) -> None:
         self._link = None
         await self._out.stop()
-        await link.channel.aclose(kill=True)
+        await link.channel.aclose(kill=not link.decoder.greeted)
 
     # ---- a lost link
 

@@ -195,7 +195,7 @@ class Result:
     | cwd | the session's working directory afterwards |
     | started_at | the host's own clock, UTC |
     | leftover_pids | processes that the command left running |
-    | notes | what happened to the session: ``shell_exited``, ``shell_replaced``, ``wrapper_restored``, ``capped``... |
+    | notes | what happened to the session: ``shell_replaced``, ``link_lost``, ``state_lost``, ``capped``... |
     | missing | tools or paths named by `requires` that the host lacks; the command was not run |
     | state | last observation of the command's processes (why it did not end); empty when it ended by itself |
     | seen | the same observation with its parts; None when it ended by itself |

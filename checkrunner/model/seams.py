@@ -113,7 +113,10 @@ class Session(Protocol):
         `run` has returned, raised or been cancelled. It is called on the event loop: it may not block and may not
         raise.
 
-        Raises SessionLostError when the link ends before the answer (all calls in flight get the same cause),
+        A session may get over the loss of its link. Then calls in flight go on, and a command that had begun and has no
+        result is one with the execution ``lost`` and the note `LINK_LOST`; it is not run again.
+
+        Raises SessionLostError when the link ends for good before the answer (all calls in flight get the same cause),
         BootstrapError members when the remote side turns out not to have started, and AgentError when it refuses the
         request. A command that fails, times out or loses its shell is a
         Result, not an error. Cancelling the call does not end the command on the host; `cancel` does.
@@ -123,7 +126,8 @@ class Session(Protocol):
     async def fetch(self, result: Result, query: SliceQuery) -> RawSlice:
         """Read a part of a finished command's output.
 
-        Cost: one round trip; the host reads only what the query needs. Raises SessionLostError, AgentError.
+        Cost: one round trip; the host reads only what the query needs. Raises SessionLostError, and AgentError, also
+        where the output was lost with the link.
         """
         ...
 

@@ -19,7 +19,7 @@ WRAPPER = ROOT / "remote" / "wrapper.sh"
 
 # Start-up is most of what a host pays: json alone costs as much as Python itself, so each import is a decision.
 ALLOWED = {
-    "base64", "binascii", "codecs", "ctypes", "errno", "fcntl", "functools", "hashlib", "io", "json", "math", "os",
+    "base64", "binascii", "codecs", "ctypes", "errno", "fcntl", "functools", "hashlib", "io", "json", "marshal", "math", "os",
     "pty", "pwd", "re", "resource", "select", "signal", "stat", "struct", "sys", "termios", "time", "tty", "zlib",
     # C modules below the ones above: cheaper than their faces.
     "_codecs", "_hashlib", "_json", "_signal", "_sha2", "_sha256", "_socket", "_sre", "_struct", "posix",

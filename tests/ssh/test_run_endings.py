@@ -89,6 +89,7 @@ def test_an_interrupt_waits_for_what_only_a_kill_ends(alone: CommandLine) -> Non
 
 
 def test_a_killed_controller_leaves_nothing(alone: CommandLine) -> None:
+    (alone.folder / "checkrunner.toml").write_text('reconnect = "1s"\nkeepalive = "250ms"\n')
     process = start_long(alone)
 
     os.killpg(process.pid, signal.SIGKILL)
@@ -98,6 +99,7 @@ def test_a_killed_controller_leaves_nothing(alone: CommandLine) -> None:
 
 
 def test_a_killed_connection_is_lost_and_leaves_nothing(alone: CommandLine) -> None:
+    (alone.folder / "checkrunner.toml").write_text("reconnect = 0\n")
     process = start_long(alone)
 
     alone.sshd.kill_connections()
@@ -114,7 +116,7 @@ def test_a_killed_connection_is_lost_and_leaves_nothing(alone: CommandLine) -> N
 
 
 def test_a_dead_link_is_found_by_keepalive(alone: CommandLine) -> None:
-    (alone.folder / "checkrunner.toml").write_text('keepalive = "500ms"\n')
+    (alone.folder / "checkrunner.toml").write_text('keepalive = "500ms"\nreconnect = 0\n')
     process = start_long(alone)
 
     with alone.sshd.stopped():

@@ -58,7 +58,9 @@ class Lossy:
         process = self.cli.start(
             self.cli.argv("run", playbook, "-i", inventory, "--ssh-config", "none", "--format", "json", *args)
         )
-        wait_until(lambda: (self.folder / "c3").exists(), deadline_s=20, what="the third check to run")
+        third = self.folder / "c3"
+        wait_until(third.exists, deadline_s=20, what="the third check to run")
+        wait_until(lambda: time.time() > third.stat().st_mtime + 0.3, what="it to have run for a while")
         return process
 
     def finish(self, process: subprocess.Popen[bytes]) -> dict[str, Any]:
