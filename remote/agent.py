@@ -1723,7 +1723,8 @@ class Session(object):
                 lost = one.ppid == os.getpid() and one.sid not in agent.shells and agent.token not in environ
                 if self.marker + b"\0" in environ or alone and lost and pid not in agent.kept:
                     ours.add(pid)
-        for pid in grown(found, ours):
+        earlier = {pid for pid in found if found[pid].ppid in self.known}  # what an earlier one has left goes on
+        for pid in grown(found, ours) - grown(found, earlier):
             one = found[pid]
             if pid == self.shell or one.state in "ZX" or self.known.get(pid) == one.start:
                 continue
@@ -1883,7 +1884,7 @@ class Session(object):
             else:
                 run.next_look = now + CONFIRM_S
         due = min(limit, run.next_stage if run.ending else run.next_look)
-        if endings is None and "endings" not in self.agent.needed:
+        if "states" not in self.agent.needed:
             asking = run.started + min(NEED_S, run.timeout / 2)
             if now >= asking:
                 self.agent.need("states")
