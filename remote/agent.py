@@ -634,7 +634,7 @@ def scan_contains(capture, needle):
 def scan_decoded(capture, needle):
     """`contains` the slow way, for a text that holds the replacement character itself."""
     count = found = 0
-    for line in scan_lines(capture, 1, capture.kept):
+    for line in scan_lines(capture, 1, LINE_MAX):
         if line is None:
             yield None
         elif needle in decode_line(line[1]):
@@ -2308,13 +2308,13 @@ class Agent(object):
             verb, ident, keys, sections, size = self.header
             if len(self.inbox) < size:
                 return
-            body = bytes(self.inbox[:size])
+            values, at = {}, 0
+            with memoryview(self.inbox) as body:  # each copy of a large command counts
+                for name, length in sections:
+                    values[name] = bytes(body[at : at + length])
+                    at += length
             del self.inbox[:size]
             self.header = None
-            values, at = {}, 0
-            for name, length in sections:
-                values[name] = body[at : at + length]
-                at += length
             try:
                 self.serve(verb, ident, keys, values)
             except Refused as error:

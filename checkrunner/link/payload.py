@@ -21,6 +21,7 @@ from checkrunner.link.shrink import shrink_python, shrink_shell
 from checkrunner.link.wire import STARTING
 
 __all__ = [
+    "ALLOCATOR",
     "CANDIDATES",
     "LATER",
     "MOST_PACKED",
@@ -42,6 +43,9 @@ MOST_PACKED = 24 << 10
 
 VARIABLE = "CHECKRUNNER_AGENT"
 """The environment variable that the packed agent comes in. Not an argument: `ps` on the host stays readable."""
+
+ALLOCATOR = "MALLOC_MMAP_THRESHOLD_"
+"""Set for the agent alone, so that glibc gives memory back after a large command instead of keeping it for the next."""
 
 # `posix` is the module below `os`, which takes a millisecond to import.
 LATER = ("states", "prompts", "archive", "endings")
@@ -68,7 +72,8 @@ if sys.version_info < (3, 6):
     found = "%s is Python %d.%d, 3.6 is needed" % ((sys.executable,) + tuple(sys.version_info[:2]))
     os.write(1, ("checkrunner-no-interpreter: " + found + "\\n").encode())
     os._exit(127)
-posix.environ.pop(b"@VARIABLE@", None)
+for name in (b"@VARIABLE@", b"@ALLOCATOR@"):
+    posix.environ.pop(name, None)
 def stand_in(*args, _piece=None, **named):
     function, name, line, text = _piece
     scope = {}
@@ -163,7 +168,8 @@ def escape_word(text: str) -> str:
 def pack_payload(agent: bytes, wrapper: bytes, later: Sequence[bytes] = ()) -> Payload:
     """The payload for this agent, wrapper, and sources of later parts; a pure function of them."""
     digest = hashlib.sha256(b"\0".join([agent, wrapper, *later])).hexdigest()[:32]
-    stage = _STAGE.replace("@START@", repr(START)).replace("@VARIABLE@", VARIABLE).replace("@DIGEST@", digest)
+    stage = _STAGE.replace("@START@", repr(START)).replace("@VARIABLE@", VARIABLE)
+    stage = stage.replace("@ALLOCATOR@", ALLOCATOR).replace("@DIGEST@", digest)
     head = [shrink_python(stage.encode("ascii")), shrink_shell(wrapper)]
     data = _compressed(b"\0".join([*head, *_pieces(*cut_source(agent))]))
     stdin_stage = base64.b64encode(_STDIN_STAGE.replace("@VARIABLE@", VARIABLE).encode("ascii")).decode("ascii")
@@ -193,7 +199,7 @@ def _exec_line(setup: str, python: str) -> str:
     first, *rest = CANDIDATES
     # Version managers' shims are skipped: they start something else, and often nothing. A `...` is a process more.
     script = (
-        f"echo {STARTING.decode('ascii')};{setup}"
+        f"echo {STARTING.decode('ascii')};{ALLOCATOR}=131072;export {ALLOCATOR};{setup}"
         f"for p in {first} {' '.join(rest)};do command -v $p >/dev/null 2>&1||continue;"
         "case $PATH in */shims*)case `command -v $p` in */shims/*)continue;;esac;;esac;"
         f"exec $p -IS -c '{python}' {' '.join(rest)};done;"

@@ -11,8 +11,8 @@ from test_run_prompts import part
 
 
 def test_the_examples_of_the_manual(cli: CommandLine) -> None:
-    playbook = part("times").replace("  - id: busy\n", "  - id: busy\n        slice: {head: 2, when: always}\n").replace(
-        "  - id: resolver\n", "  - id: resolver\n        slice: {head: 1, when: always}\n"
+    playbook = part("times").replace("  - id: busy\n", "  - id: busy\n      slice: {head: 2, when: always}\n").replace(
+        "  - id: resolver\n", "  - id: resolver\n      slice: {head: 1, when: always}\n"
     )  # fmt: skip
     outcome = cli.run(playbook)
 
@@ -58,7 +58,9 @@ def test_each_reading_is_judged(cli: CommandLine) -> None:
 
 
 def test_a_firehose_costs_the_controller_nothing_but_numbers(cli: CommandLine) -> None:
-    outcome = cli.run("- hosts: all\n  checks: [{id: hose, run: 'yes 0123456789', duration: 2s, slice: {head: 1, when: always}}]\n")
+    outcome = cli.run(
+        "- hosts: all\n  checks: [{id: hose, run: 'yes 0123456789', duration: 2s, slice: {head: 1, when: always}}]\n"
+    )
 
     finding = outcome.finding("hose")
     assert (finding["verdict"], finding["notes"][0]) == ("ok", "duration_ended"), finding
@@ -76,7 +78,7 @@ def test_kept_children_outlive_the_run(cli: CommandLine) -> None:
     assert outcome.code == 0, outcome.stderr
 
     def alive(text: str) -> list[psutil.Process]:
-        return [process for process in psutil.process_iter() if process.cmdline()[:2] == ["sleep", text]]
+        return [one for one in psutil.process_iter(["cmdline"]) if (one.info["cmdline"] or [])[:2] == ["sleep", text]]
 
     wait_until(lambda: not alive(f"9{mark}"), what="the end of what is not kept")
     kept = alive(mark)
