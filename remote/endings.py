@@ -161,7 +161,8 @@ def tick_held(session, now):
         run.note("session_abandoned")
     session.held = None
     run.remains = {}
-    session.conclude(run, now)
+    session.agent.conclude(run)
+    session.next()
     return []
 
 

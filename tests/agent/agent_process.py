@@ -129,13 +129,14 @@ class AgentProcess:
         cap: int = 64 << 20,
         env: Mapping[str, bytes | str] = {},
         probes: Mapping[str, bytes] = {},
+        keys: Mapping[str, object] = {},
         **sections: bytes | str,
     ) -> int:
         named: dict[str, bytes | str] = {"command": command, **sections}
         named.update({f"env.{name}": value for name, value in env.items()})
         named.update({f"probe.{name}": value for name, value in probes.items()})
         raw = {name: value.encode() if isinstance(value, str) else value for name, value in named.items()}
-        return self.ask("run", {"session": session, "timeout_ms": int(timeout_s * 1000), "cap": cap}, raw)
+        return self.ask("run", {"session": session, "timeout_ms": int(timeout_s * 1000), "cap": cap, **keys}, raw)
 
     def run(self, command: str | bytes, **options: Any) -> Answer:
         return self.wait_for(self.start(command, **options), 40.0)

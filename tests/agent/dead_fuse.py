@@ -18,7 +18,18 @@ from pathlib import Path
 
 from state_cases import CannotProvokeError
 
-LOOKUP, FORGET, GETATTR, OPEN, READ, RELEASE, INIT, OPENDIR, INTERRUPT, BATCH_FORGET = 1, 2, 3, 14, 15, 18, 26, 27, 36, 42
+LOOKUP, FORGET, GETATTR, OPEN, READ, RELEASE, INIT, OPENDIR, INTERRUPT, BATCH_FORGET = (
+    1,
+    2,
+    3,
+    14,
+    15,
+    18,
+    26,
+    27,
+    36,
+    42,
+)
 ROOT, FILE = 1, 2
 CONTENT = b"alive\n"
 
