@@ -65,6 +65,8 @@ def is_asking(session, run, now):
 def line_now(session, run):
     """The line that asks right now, None where nobody waits for the terminal."""
     session.agent.prompts.prepare_look(session, run)
+    session.agent.scanned_at = -1.0  # what was seen a moment ago is not enough
+    run.raw = None
     observe(session, run, time.monotonic())
     return line_seen(session, run)
 
@@ -254,7 +256,7 @@ def known_calls(machine):
             "x.futex_waitv.449.449 s.pause.34. s.rt_sigsuspend.130.133 s.rt_sigtimedwait.128.137 "
             "m.restart_syscall.219.128 m.sync.162.81 m.msgrcv.70.188 m.semop.65.193 m.semtimedop.220.192 "
             "m.io_getevents.208.4 m.io_uring_enter.426.426 m.mq_timedreceive.243.183 m.mmap.9.222 m.munmap.11.215 "
-            "m.exit_group.231.94 m.clone.56.220 m.vfork.58."
+            "m.exit_group.231.94 c.clone.56.220 c.clone3.435.435 c.vfork.58."
         ).split():
             parts = word.split(".")
             if parts[column]:
@@ -541,6 +543,8 @@ class Look(object):
         sight.read(base, calls(self.session.agent))
         if state != "D":
             self.judge(sight)
+        elif sight.form == "c":  # after vfork a parent waits like this until its child runs another program
+            sight.kind = "idle"
 
     def is_safe(self, sight, base, state):
         """Whether reading what `Sight.read` reads returns.
