@@ -256,7 +256,11 @@ def test_what_must_be_known_before_a_command_has_its_timeout(
 ) -> None:
     agent.run("v=1; cd /usr")
     fuse.silence = silence
-    ident = agent.start("echo not reached", timeout_s=1.5, **{key: f"{fuse.point}/file"})
+    place = f"{fuse.point}/file"
+    if key == "cwd":
+        ident = agent.start("echo not reached", timeout_s=1.5, cwd=place)
+    else:
+        ident = agent.start("echo not reached", timeout_s=1.5, requires=place)
     assert is_answered_at_once(agent, "other")
     result = agent.wait_for(ident)
     assert result["execution"] == ("stuck" if silence == "taken" else "timed_out")
