@@ -264,5 +264,5 @@ def test_a_client_that_does_not_read_stops_no_timeout(agent: AgentProcess, tmp_p
 def test_cpu_seconds(agent: AgentProcess) -> None:
     agent.run(":")
     result = agent.run("timeout 0.5 sh -c 'while :; do :; done'")
-    assert 0.1 < result["cpu_s"] <= 1.0
+    assert 0.03 < result["cpu_s"] <= 1.0
     assert agent.run("sleep 0.3")["cpu_s"] < 0.2

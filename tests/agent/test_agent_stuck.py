@@ -234,7 +234,7 @@ def test_a_parent_in_vfork(agent: AgentProcess, fuse: DeadFuse) -> None:
     command = VFORK.replace("PLACE", str(fuse.point))
     fuse.silence = "taken"
     agent.run("true", keys={"duration_ms": 1000})
-    ident = agent.start(command, timeout_s=4)
+    ident = agent.start(command, timeout_s=7)
     assert eventually(lambda: fuse.taken)
     result = agent.wait_for(ident)
     assert result["execution"] == "stuck"
@@ -244,7 +244,7 @@ def test_a_parent_in_vfork(agent: AgentProcess, fuse: DeadFuse) -> None:
 
 def test_a_parent_in_vfork_is_not_the_one_to_name(agent: AgentProcess, fuse: DeadFuse) -> None:
     fuse.silence = "left"
-    result = agent.run(VFORK.replace("PLACE", str(fuse.point)), timeout_s=4)
+    result = agent.run(VFORK.replace("PLACE", str(fuse.point)), timeout_s=7)
     assert result["execution"] == "timed_out"
     assert (result["seen"]["syscall"], result["seen"]["on"]) == ("execve", f"{fuse.point}/file")
 
