@@ -42,7 +42,7 @@ class DeadFuse:
         self.server, self.point = server, point
         self.silence = ""
         self.taken = 0
-        self.ended = threading.Event()
+        self.begun, self.ended = threading.Event(), threading.Event()
         self.thread = threading.Thread(target=self._serve)
         self.thread.start()
 
@@ -64,6 +64,7 @@ class DeadFuse:
             error, data = self._answer(opcode, node, request[40:])
             with contextlib.suppress(OSError):
                 os.write(self.server, struct.pack("<IiQ", 16 + len(data), -error, unique) + data)
+            self.begun.set()
 
     @staticmethod
     def _answer(opcode: int, node: int, body: bytes) -> tuple[int, bytes]:
@@ -104,6 +105,7 @@ def dead_fuse() -> Iterator[DeadFuse]:
             raise CannotProvokeError("a FUSE file system cannot be mounted: " + os.strerror(ctypes.get_errno()))
         fuse = DeadFuse(server, point)
         try:
+            assert fuse.begun.wait(10), "until its first question is answered, the kernel holds all others back"
             yield fuse
         finally:
             fuse.ended.set()
