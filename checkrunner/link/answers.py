@@ -23,11 +23,22 @@ from checkrunner.link.fields import (
     whole_of,
 )
 from checkrunner.model.observation import Activity, Observation
-from checkrunner.model.results import CaptureState, Execution, Output, ProbeResult, RawLine, Result
+from checkrunner.model.plan import PromptText
+from checkrunner.model.results import (
+    MOST_READINGS,
+    CaptureState,
+    Execution,
+    Output,
+    ProbeResult,
+    RawLine,
+    Reading,
+    Result,
+)
 
 __all__ = [
     "AgentFailure",
     "Answer",
+    "Asking",
     "Bye",
     "Done",
     "Hello",
@@ -95,6 +106,14 @@ class Running:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """A command asks what it has no answer to, and waits."""
+
+    id: int
+    prompt: PromptText
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentFailure:
     """The agent refuses a request, or (id 0) gives up as a whole."""
 
@@ -136,7 +155,9 @@ class Need:
     part: str
 
 
-Answer = Hello | ResultAnswer | SliceAnswer | Running | Need | AgentFailure | Done | Bye | NoInterpreter | Starting
+Answer = (
+    Hello | ResultAnswer | SliceAnswer | Running | Asking | Need | AgentFailure | Done | Bye | NoInterpreter | Starting
+)
 
 
 def read_answer(fields: Fields, payload: bytes) -> Answer:
@@ -187,6 +208,8 @@ def _result(fields: Fields, _payload: bytes) -> Answer:
         state=line_of(fields, "state"),
         seen=_seen(fields),
         prompt=line_of(fields, "prompt", _MAX_PROMPT),
+        answered=int_of(fields, "answered", 0),
+        samples=_samples(fields),
     )
     if result.rc is not None and execution is not Execution.DONE:
         raise MalformedError(f"rc is {result.rc} although execution is {execution}")
@@ -245,6 +268,22 @@ def _probes(fields: Fields) -> Mapping[str, ProbeResult]:
     return out
 
 
+def _samples(fields: Fields) -> tuple[Reading, ...]:
+    out = []
+    for item in items_of(fields, "samples", MOST_READINGS):
+        reading = mapping_of(item, "samples")
+        out.append(
+            Reading(
+                at_s=number_of(reading, "at_s"),
+                rc=optional_int_of(reading, "rc", 255),
+                elapsed_s=number_of(reading, "elapsed_s"),
+                first_line=int_of(reading, "first", 0),
+                lines=int_of(reading, "lines", 0),
+            )
+        )
+    return tuple(out)
+
+
 def _slice(fields: Fields, payload: bytes) -> Answer:
     lines = []
     at = 0
@@ -269,6 +308,11 @@ def _running(fields: Fields, _payload: bytes) -> Answer:
     )
 
 
+def _prompt(fields: Fields, _payload: bytes) -> Answer:
+    prompt = PromptText(text=line_of(fields, "text", _MAX_PROMPT), secret=flag_of(fields, "secret", default=False))
+    return Asking(id=int_of(fields, "id"), prompt=prompt)
+
+
 def _need(fields: Fields, _payload: bytes) -> Answer:
     return Need(part=line_of(fields, "part", _MAX_NAME))
 
@@ -290,6 +334,7 @@ _READERS: Mapping[str, Callable[[Fields, bytes], Answer]] = {
     "result": _result,
     "slice": _slice,
     "running": _running,
+    "prompt": _prompt,
     "need": _need,
     "error": _error,
     "ok": _done,

@@ -11,9 +11,10 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from checkrunner.link.answers import AgentFailure, Answer, Done, ResultAnswer, Running, SliceAnswer
+from checkrunner.link.answers import AgentFailure, Answer, Asking, Done, ResultAnswer, Running, SliceAnswer
 from checkrunner.model.errors import AgentError, HostError, ProtocolError
 from checkrunner.model.observation import Observation
+from checkrunner.model.plan import PromptText
 from checkrunner.model.results import RawSlice, SliceMode, SliceQuery
 
 __all__ = ["Calls", "raw_slice"]
@@ -23,19 +24,28 @@ __all__ = ["Calls", "raw_slice"]
 _REPORTS_AT_ONCE = 100
 _REPORTS_A_SECOND = 10
 
+_MOST_PROMPTS = 100
+"""Questions of one command. Somebody has to answer each of them, so this is far more than any command has."""
+
 _OnState = Callable[[Observation], None]
+_Asked = Callable[[PromptText], None]
+
+
+_Routed = ResultAnswer | SliceAnswer | Done | Running | Asking | AgentFailure
 
 
 @dataclass(slots=True)
 class _Call:
-    """A request; `query` is set for slices, `on_state` may be for commands."""
+    """A request; `query` is set for slices, `on_state` and `asked` may be for commands."""
 
     future: asyncio.Future[object]
     kind: type[Answer]
     since: float
     query: SliceQuery | None = None
     on_state: _OnState | None = None
+    asked: _Asked | None = None
     reports: int = 0
+    prompts: int = 0
 
 
 class Calls:
@@ -56,18 +66,23 @@ class Calls:
         *,
         query: SliceQuery | None = None,
         on_state: _OnState | None = None,
+        asked: _Asked | None = None,
     ) -> asyncio.Future[object]:
-        """The future of the answer, which is of `kind`; AgentError where the host refuses the request."""
+        """The future of the answer, which is of `kind`; AgentError where the host refuses the request. `asked` is told
+        what a command asks; without it none may."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[object] = loop.create_future()
-        self._open[ident] = _Call(future, kind, loop.time(), query, on_state)
+        self._open[ident] = _Call(future, kind, loop.time(), query, on_state, asked)
         return future
 
-    def take(self, answer: ResultAnswer | SliceAnswer | Done | Running | AgentFailure) -> None:
+    def take(self, answer: _Routed) -> None:
         """Hand an answer to whoever waits for it. Raises ProtocolError for one that nobody can have asked for."""
         call = self._open.get(answer.id)
         if isinstance(answer, Running):
             self._report(call, answer)
+            return
+        if isinstance(answer, Asking):
+            _ask(call, answer)
             return
         refused = isinstance(answer, AgentFailure)
         if call is None or not (refused or isinstance(answer, call.kind)):
@@ -108,7 +123,17 @@ def raw_slice(answer: object, query: SliceQuery) -> RawSlice:
     return RawSlice(query=query, lines=answer.lines, total_lines=answer.total_lines, more_lines=answer.more_lines)
 
 
-def _unasked(answer: ResultAnswer | SliceAnswer | Done | Running | AgentFailure) -> ProtocolError:
+def _ask(call: _Call | None, answer: Asking) -> None:
+    if call is None or call.asked is None:
+        raise _unasked(answer)
+    call.prompts += 1
+    if call.prompts > _MOST_PROMPTS:
+        raise ProtocolError(f"the command of request {answer.id} asked more than {_MOST_PROMPTS} questions")
+    if not call.future.done():
+        call.asked(answer.prompt)
+
+
+def _unasked(answer: _Routed) -> ProtocolError:
     kind = type(answer).__name__
     return ProtocolError(f"the host answered {kind} to request {answer.id}, which asked no such thing")
 

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from checkrunner.link.wire import MAX_PAYLOAD, PROTOCOL_VERSION, encode_request
 from checkrunner.model.options import SessionOptions
-from checkrunner.model.plan import Step
+from checkrunner.model.plan import Command, Step
+from checkrunner.model.playbook import OnInput
 from checkrunner.model.results import SliceMode, SliceQuery
 from checkrunner.model.sources import Secret
 
-__all__ = ["capped", "hello_request", "part_request", "run_request", "slice_request"]
+__all__ = ["answer_request", "asks", "capped", "hello_request", "part_request", "run_request", "slice_request"]
 
 
 def hello_request(nonce: str, options: SessionOptions) -> bytes:
@@ -24,16 +25,23 @@ def hello_request(nonce: str, options: SessionOptions) -> bytes:
     return encode_request("hello", 0, keys)
 
 
-def run_request(ident: int, step: Step) -> bytes:
-    """A command with its environment, its requirements and its probes.
+def asks(command: Command, somebody: bool) -> bool:
+    """Whether questions of the command that it has no answer to come to us, where `somebody` can answer them."""
+    return somebody and command.on_input is not OnInput.FAIL
+
+
+def run_request(ident: int, step: Step, *, somebody: bool = False) -> bytes:
+    """A command with its environment, its requirements, its probes and its answers. `somebody`: see `asks`.
 
     Raises ValueError where a name of the step has characters that the protocol has no room for.
     """
     command = step.command
     keys: dict[str, int | str] = {
         "session": command.session,
-        "timeout_ms": max(1, round(command.timeout_s * 1000)),
+        "timeout_ms": _milliseconds(command.timeout_s),
         "cap": command.capture_bytes,
+        **_input_keys(command, somebody),
+        **_time_keys(command),
     }
     sections = [("command", _bytes(command.shell))]
     if command.cwd is not None:
@@ -43,9 +51,49 @@ def run_request(ident: int, step: Step) -> bytes:
     if command.requires:
         sections.append(("requires", _bytes("\n".join(command.requires))))
     for name, value in command.env.items():
-        sections.append((f"env.{name}", _bytes(value.reveal() if isinstance(value, Secret) else value)))
+        sections.append((f"env.{name}", _bytes(_plain(value))))
     sections += [(f"probe.{probe.name}.{probe.kind}.{probe.stream}", _bytes(probe.text)) for probe in step.probes]
+    for number, prompt in enumerate(command.prompts):
+        sections.append((f"prompt.{number}.match", _bytes(prompt.match)))
+        sections.append((f"prompt.{number}.answer", _bytes(_plain(prompt.answer))))
     return encode_request("run", ident, keys, sections)
+
+
+def _input_keys(command: Command, somebody: bool) -> dict[str, str]:
+    """How questions are met. Standard input is said beside `input`, so that having somebody to ask changes nothing that
+    the command can see."""
+    keys = {}
+    if asks(command, somebody):
+        keys["input"] = "ask"
+    elif command.prompts:
+        keys["input"] = "answer"
+    terminal = command.stdin_tty or bool(command.prompts) or command.on_input is OnInput.ASK
+    if keys or terminal:
+        keys["stdin"] = "tty" if terminal else "null"
+    return keys
+
+
+def _time_keys(command: Command) -> dict[str, int]:
+    keys = {}
+    if command.duration_s is not None:
+        keys["duration_ms"] = _milliseconds(command.duration_s)
+    if command.sample is not None:
+        keys["sample_ms"] = _milliseconds(command.sample.every_s)
+        keys["sample_count"] = command.sample.count
+    if command.keep_children:
+        keys["keep"] = 1
+    return keys
+
+
+def _milliseconds(seconds: float) -> int:
+    return max(1, round(seconds * 1000))
+
+
+def answer_request(ident: int, of: int, answer: Secret | None) -> bytes:
+    """What to type at the question of the run with the id `of`; None refuses."""
+    if answer is None:
+        return encode_request("answer", ident, {"of": of, "refuse": 1})
+    return encode_request("answer", ident, {"of": of}, [("text", _bytes(answer.reveal()))])
 
 
 def slice_request(ident: int, of: int, query: SliceQuery) -> bytes:
@@ -74,6 +122,10 @@ def part_request(ident: int, name: str, code: bytes) -> bytes:
 def capped(query: SliceQuery) -> SliceQuery:
     """The query, asking for no more than an answer may carry."""
     return query if query.max_bytes <= MAX_PAYLOAD else replace(query, max_bytes=MAX_PAYLOAD)
+
+
+def _plain(value: str | Secret) -> str:
+    return value.reveal() if isinstance(value, Secret) else value
 
 
 def _bytes(text: str) -> bytes:

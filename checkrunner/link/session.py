@@ -6,6 +6,7 @@ Knows the protocol; nothing of SSH, processes or when to start over (`starting` 
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -23,16 +24,18 @@ from checkrunner.link.answers import (
 )
 from checkrunner.link.calls import Calls, raw_slice
 from checkrunner.link.payload import LATER, Payload, load_part
-from checkrunner.link.requests import capped, part_request, run_request, slice_request
+from checkrunner.link.questions import Questions
+from checkrunner.link.requests import answer_request, asks, capped, part_request, run_request, slice_request
 from checkrunner.link.starting import Link, Starter
 from checkrunner.link.wire import MAX_NOISE, encode_request
 from checkrunner.model.errors import AgentError, HostError, ProtocolError, SessionLostError
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
 from checkrunner.model.options import SessionOptions
-from checkrunner.model.plan import Step
+from checkrunner.model.plan import OnPrompt, Step
 from checkrunner.model.results import RawSlice, Result, SliceQuery
 from checkrunner.model.seams import Transport
+from checkrunner.model.sources import Secret
 
 __all__ = ["FramedSession", "open_session"]
 
@@ -107,16 +110,28 @@ class FramedSession:
         await asyncio.shield(self._ready)
 
     async def run(
-        self, step: Step, *, on_state: Callable[[Observation], None] | None = None
+        self, step: Step, *, on_state: Callable[[Observation], None] | None = None, on_prompt: OnPrompt | None = None
     ) -> tuple[Result, Sequence[RawSlice | None]]:
         """Run a step; see the seam. Its early slices are asked for right behind it."""
         ident = self._next_id()
+        if on_prompt is None or not asks(step.command, somebody=True):
+            return await self._run(ident, step, on_state, None)
+        questions = Questions(on_prompt, functools.partial(self._reply, ident))
+        try:
+            return await self._run(ident, step, on_state, questions)
+        finally:
+            await questions.aclose()
+
+    async def _run(
+        self, ident: int, step: Step, on_state: Callable[[Observation], None] | None, questions: Questions | None
+    ) -> tuple[Result, Sequence[RawSlice | None]]:
         queries = [capped(query) for query in step.early]
         try:
-            frames = [run_request(ident, step)]
+            frames = [run_request(ident, step, somebody=questions is not None)]
         except ValueError as error:
             raise AgentError(f"the command cannot be sent: {error}") from error
-        run = self._calls.expect(ident, ResultAnswer, on_state=on_state)
+        asked = questions.asked if questions else None
+        run = self._calls.expect(ident, ResultAnswer, on_state=on_state, asked=asked)
         slices = []
         for query in queries:
             slice_id = self._next_id()
@@ -269,12 +284,20 @@ class FramedSession:
         if name not in self._parts:
             raise ProtocolError(f"the host asked for a part {name!r}, which it has or which does not exist")
         self._parts.discard(name)
-        if self._closing is None:
+        # Where it is refused, states are not shown; the commands are not touched by that.
+        self._tell(lambda ident: part_request(ident, name, load_part(name)))
+
+    def _reply(self, of: int, answer: Secret | None) -> None:
+        """Send what to type. It is refused where the command has ended meanwhile."""
+        self._tell(lambda ident: answer_request(ident, of, answer))
+
+    def _tell(self, request: Callable[[int], bytes]) -> None:
+        """Send a request, made of its id, whose answer nobody waits for."""
+        if self._closing is None and self._error is None:
             ident = self._next_id()
             future = self._calls.expect(ident, Done)
-            # Where it is refused, states are not shown; the commands are not touched by that.
             future.add_done_callback(lambda done: None if done.cancelled() else done.exception())
-            self._send(part_request(ident, name, load_part(name)))
+            self._send(request(ident))
 
     def _started(self, link: Link) -> None:
         if link.starting:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from checkrunner.model.results import CaptureState, Result
+from checkrunner.model.results import CaptureState, Reading, Result
 
 __all__ = ["REGISTERED_NAMES", "RESULT_NAMES", "result_names", "truth"]
 
@@ -19,6 +19,8 @@ RESULT_NAMES: tuple[str, ...] = (
     "cwd",
     "execution",
     "truncated",
+    "answered",
+    "samples",
 )
 """What a check's own expressions (`expect`, `warn_if`, `crit_if`) can read of its result."""
 
@@ -29,10 +31,11 @@ _FALSE_WORDS = frozenset({"", "0", "false", "no", "off", "n", "f", "none", "null
 
 
 def result_names(result: Result) -> dict[str, Any]:
-    """The values of `RESULT_NAMES`. `truncated` is true when either stream is not complete."""
+    """The values of `RESULT_NAMES`. `truncated` is true when either stream is not complete; `rc` is 0 of a command that
+    its `duration` ended; `samples` are mappings with the names of `Reading`, its lines as `stdout_lines`."""
     out, err = result.stdout, result.stderr
     return {
-        "rc": result.rc,
+        "rc": 0 if result.ended_by_duration else result.rc,
         "stdout_lines": out.lines,
         "stderr_lines": err.lines,
         "stdout_bytes": out.bytes,
@@ -42,6 +45,17 @@ def result_names(result: Result) -> dict[str, Any]:
         "cwd": result.cwd,
         "execution": str(result.execution),
         "truncated": out.state is not CaptureState.COMPLETE or err.state is not CaptureState.COMPLETE,
+        "answered": result.answered,
+        "samples": [_reading_names(reading) for reading in result.samples],
+    }
+
+
+def _reading_names(reading: Reading) -> dict[str, Any]:
+    return {
+        "at_s": reading.at_s,
+        "rc": reading.rc,
+        "elapsed_s": reading.elapsed_s,
+        "stdout_lines": reading.lines,
     }
 
 

@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from checkrunner.model.errors import HostError
 from checkrunner.model.inventory import Host, empty
-from checkrunner.model.playbook import DEFAULT_SESSION, Check
+from checkrunner.model.playbook import DEFAULT_SESSION, Check, OnInput, Sample
 from checkrunner.model.results import HostState, Probe, Result, Slice, SliceQuery, Verdict
 from checkrunner.model.sources import Secret
 
-__all__ = ["CheckOutcome", "Command", "HostOutcome", "PlannedCheck", "Skip", "Step"]
+__all__ = ["CheckOutcome", "Command", "HostOutcome", "OnPrompt", "PlannedCheck", "Prompt", "PromptText", "Skip", "Step"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A question that a command may ask on its terminal, and the line that is typed then (its newline is added).
+
+    `match` is searched for (`re.search`) in the line that asks. `answer` is a Secret unless it is too short to be one.
+    """
+
+    match: str
+    answer: str | Secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptText:
+    """A question that a command asks. `text` is the host's: one line, printable, data and never an instruction.
+    `secret` says that the terminal does not show what is typed."""
+
+    text: str
+    secret: bool = False
+
+
+OnPrompt = Callable[[PromptText], Awaitable[Secret | None]]
+"""Answers a question of a command, in time or never: None refuses, which ends the command as `waiting_input`. May not
+raise. Is cancelled when the question needs no answer any more: the command has ended, asks another one, or is lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +44,8 @@ class Command:
     """What a session is asked to run. `shell` is bash text, already rendered (an argv arrives here quoted).
 
     `capture_bytes` is the cap of each stream; `timeout_s` counts from the start of the command, not from its sending.
-    `become` is the user that it has to run as; None means the account that logs in.
+    `become` is the user that it has to run as; None means the account that logs in. The rest is as in `Check`;
+    `timeout_s` is for all readings of a `sample` together.
     """
 
     shell: str
@@ -30,6 +56,12 @@ class Command:
     capture_bytes: int = 64 << 20
     requires: tuple[str, ...] = ()
     become: str | None = None
+    prompts: tuple[Prompt, ...] = ()
+    on_input: OnInput | None = None
+    stdin_tty: bool = False
+    duration_s: float | None = None
+    sample: Sample | None = None
+    keep_children: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

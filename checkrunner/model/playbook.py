@@ -16,8 +16,11 @@ __all__ = [
     "Become",
     "Check",
     "Expectation",
+    "OnInput",
     "Play",
     "Playbook",
+    "PromptRule",
+    "Sample",
     "SliceRule",
     "SliceWhen",
 ]
@@ -30,6 +33,32 @@ class SliceWhen(StrEnum):
 
     FAIL = "fail"
     ALWAYS = "always"
+
+
+class OnInput(StrEnum):
+    """What becomes of a question that the playbook has no answer to: the command is ended, or whoever drives the run is
+    asked."""
+
+    FAIL = "fail"
+    ASK = "ask"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptRule:
+    """An answer that a check has to a question on its terminal: `match` is a regular expression that is searched for in
+    the question's line."""
+
+    match: Template
+    answer: Template | Secret
+    source: SourceRef = NOWHERE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """A command that is run `count` times, with `every_s` seconds from start to start: each time is a reading."""
+
+    every_s: float
+    count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +109,10 @@ class Check:
     `requires` names tools (looked up in PATH) and absolute paths; where one is missing the check is skipped with that
     reason. `expect` is empty when nothing was written: the default expectation is then ``rc == 0`` (see `judge`).
     `timeout_s` None means the play's, then the run's default.
+
+    `on_input` None means "not said here": `fail`, or `ask` where the run has somebody to ask. `stdin_tty` makes the
+    session's terminal the command's standard input, as `prompts` and `on_input` ask do too. `duration_s` ends the
+    command after that time and counts that as success. `keep_children` leaves alone what the command leaves running.
     """
 
     id: str
@@ -99,6 +132,12 @@ class Check:
     cwd: Template | None = None
     timeout_s: float | None = None
     session: str = DEFAULT_SESSION
+    prompts: tuple[PromptRule, ...] = ()
+    on_input: OnInput | None = None
+    stdin_tty: bool = False
+    duration_s: float | None = None
+    sample: Sample | None = None
+    keep_children: bool = False
     become: Become = Become()
     why: Template | None = None
     fix: Template | None = None

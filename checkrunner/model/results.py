@@ -12,6 +12,8 @@ from types import MappingProxyType
 from checkrunner.model.observation import Observation
 
 __all__ = [
+    "DURATION_ENDED",
+    "MOST_READINGS",
     "MOST_SLICE_BYTES",
     "MOST_SLICE_LINES",
     "CaptureState",
@@ -23,6 +25,7 @@ __all__ = [
     "ProbeResult",
     "RawLine",
     "RawSlice",
+    "Reading",
     "Reason",
     "Result",
     "Severity",
@@ -150,9 +153,32 @@ class ProbeResult:
     error: str = ""
 
 
+DURATION_ENDED = "duration_ended"
+"""The note of a command that was ended when its `duration` was over, which is how it should end."""
+
+MOST_READINGS = 1000
+"""A sample has no more readings; a check that asks for more is refused where it is read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One of the runs of a sampled command: when it was started (seconds after the first one), and what came of it.
+
+    Its standard output are the `lines` lines of the capture from `first_line` (1-based) on. `rc` is None where it did
+    not run to its end.
+    """
+
+    at_s: float
+    rc: int | None = None
+    elapsed_s: float = 0.0
+    first_line: int = 0
+    lines: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Metadata of one command. Exactly one of `rc` and `signal` is set when it ran to an end of its own.
+    """Metadata of one command. Exactly one of `rc` and `signal` is set when it ran to an end of its own; neither where
+    its `duration` ended it (`ended_by_duration`). Of a sampled command `rc` is the first one that is not 0.
 
     | field | description |
     |---|---|
@@ -170,6 +196,8 @@ class Result:
     | state | last observation of the command's processes (why it did not end); empty when it ended by itself |
     | seen | the same observation with its parts; None when it ended by itself |
     | prompt | what it asked for on the terminal, one line; empty when it did not |
+    | answered | how many of its questions were answered |
+    | samples | of a sampled command each reading, in order |
     """
 
     seq: int
@@ -190,6 +218,13 @@ class Result:
     state: str = ""
     seen: Observation | None = None
     prompt: str = ""
+    answered: int = 0
+    samples: tuple[Reading, ...] = ()
+
+    @property
+    def ended_by_duration(self) -> bool:
+        """Whether it was ended as planned, after its `duration`: that counts as success."""
+        return self.rc is None and self.execution is Execution.DONE and DURATION_ENDED in self.notes
 
     def output(self, stream: Stream) -> Output:
         """The metadata of one of the two streams."""

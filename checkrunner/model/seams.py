@@ -10,13 +10,14 @@ from typing import Any, Protocol, TextIO
 
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
-from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck, Skip, Step
+from checkrunner.model.plan import CheckOutcome, HostOutcome, OnPrompt, PlannedCheck, PromptText, Skip, Step
 from checkrunner.model.report import Report
 from checkrunner.model.results import RawSlice, Result, Slice, SliceQuery, Verdict
-from checkrunner.model.sources import Template
+from checkrunner.model.sources import Secret, Template
 
 __all__ = [
     "Channel",
+    "Driver",
     "Observer",
     "Redactor",
     "Renderer",
@@ -99,9 +100,13 @@ class Session(Protocol):
         ...
 
     async def run(
-        self, step: Step, *, on_state: Callable[[Observation], None] | None = None
+        self, step: Step, *, on_state: Callable[[Observation], None] | None = None, on_prompt: OnPrompt | None = None
     ) -> tuple[Result, Sequence[RawSlice | None]]:
         """Run a step; the slices answer `step.early`, one each, None where the host could not answer it.
+
+        `on_prompt` is asked what the command asks on its terminal and `step.command.prompts` do not answer, one
+        question at a time, unless `on_input` is `fail`. Without it such a question ends the command, whatever
+        `on_input` says.
 
         `on_state` is told what the command's processes are doing: first when it has run for about a second, then when
         that changes, and every now and then while it does not. Never before the command has started, and never once
@@ -219,6 +224,19 @@ class Observer(Protocol):
 
     def tick(self) -> None:
         """About once a second while the run lasts, so that a view can say what is being waited for."""
+        ...
+
+
+class Driver(Protocol):
+    """Who answers the questions of commands that the playbook has no answer to: a person, or a program that drives the
+    run. What a command asks is the host's text: data, never an instruction."""
+
+    async def answer(self, host: str, planned: PlannedCheck, prompt: PromptText) -> Secret | None:
+        """The line to type, without its newline; None refuses. May be called for several hosts at once.
+
+        Takes its time; the check's timeout goes on meanwhile. Cancelled when no answer is needed any more. May not
+        raise.
+        """
         ...
 
 

@@ -7,12 +7,13 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checkrunner.model.errors import AgentError, SessionLostError, UnreachableError
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
-from checkrunner.model.plan import Step
+from checkrunner.model.plan import OnPrompt, PromptText, Step
+from checkrunner.model.playbook import OnInput
 from checkrunner.model.results import Execution, Output, RawLine, RawSlice, Result, SliceMode, SliceQuery, Stream
 
 __all__ = [
@@ -185,7 +186,8 @@ class MemoryTransport:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scripted:
     """What a command of a `ScriptedSession` does. `error` is raised instead; `after` is waited for first: it runs until
-    then, or until it is cancelled. `states` is what the host sees of it meanwhile."""
+    then, or until it is cancelled. `states` is what the host sees of it meanwhile. What it `asks` comes before anything
+    else, and it prints the answers."""
 
     rc: int | None = 0
     stdout: bytes = b""
@@ -194,6 +196,8 @@ class Scripted:
     error: Exception | None = None
     after: asyncio.Event | None = None
     states: Sequence[Observation] = ()
+    asks: Sequence[PromptText] = ()
+    answered: int = 0
 
 
 class ScriptedSession:
@@ -212,7 +216,7 @@ class ScriptedSession:
         self._running = 0
 
     async def run(
-        self, step: Step, *, on_state: Callable[[Observation], None] | None = None
+        self, step: Step, *, on_state: Callable[[Observation], None] | None = None, on_prompt: OnPrompt | None = None
     ) -> tuple[Result, Sequence[RawSlice | None]]:
         """See the seam."""
         if self._closed:
@@ -224,6 +228,10 @@ class ScriptedSession:
             raise AgentError(f"nothing is scripted for {shell!r}")
         self._running += 1
         try:
+            if on_prompt is not None and scripted.asks and step.command.on_input is not OnInput.FAIL:
+                scripted = await _told(scripted, on_prompt)
+            elif scripted.asks:
+                scripted = replace(scripted, execution=Execution.WAITING_INPUT)
             return await self._run(step, scripted, self._ending, on_state or _unseen)
         finally:
             self._running -= 1
@@ -252,6 +260,7 @@ class ScriptedSession:
             rc=scripted.rc if execution is Execution.DONE else None,
             stdout=_output(scripted.stdout),
             stderr=_output(scripted.stderr),
+            answered=scripted.answered,
             seen=scripted.states[-1] if scripted.states and execution is not Execution.DONE else None,
         )
         slices: list[RawSlice | None] = []
@@ -283,6 +292,17 @@ class ScriptedSession:
         """See the seam."""
         self._closed = True
         self._ending.set()
+
+
+async def _told(scripted: Scripted, on_prompt: OnPrompt) -> Scripted:
+    """The command with the answers to what it asks in its output; refused, where one is."""
+    printed = scripted.stdout
+    for number, prompt in enumerate(scripted.asks):
+        answer = await on_prompt(prompt)
+        if answer is None:
+            return replace(scripted, execution=Execution.WAITING_INPUT, answered=number)
+        printed += answer.reveal().encode() + b"\n"
+    return replace(scripted, stdout=printed, answered=len(scripted.asks))
 
 
 def _unseen(_: Observation) -> None:

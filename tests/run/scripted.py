@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from checkrunner.model.errors import SessionLostError, TemplateError
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
-from checkrunner.model.plan import CheckOutcome, Command, HostOutcome, PlannedCheck, Skip, Step
+from checkrunner.model.plan import CheckOutcome, Command, HostOutcome, OnPrompt, PlannedCheck, PromptText, Skip, Step
 from checkrunner.model.playbook import Check
 from checkrunner.model.results import (
     Execution,
@@ -84,6 +84,8 @@ class FakeSession:
 
     behaviours: Mapping[str, Behaviour] = field(default_factory=dict)
     states: Mapping[str, Sequence[Observation]] = field(default_factory=dict)
+    asks: Mapping[str, PromptText] = field(default_factory=dict)
+    typed: list[str | None] = field(default_factory=list)
     agent: str = "fake"
     notes: Sequence[str] = ()
     started: list[str] = field(default_factory=list)
@@ -94,10 +96,13 @@ class FakeSession:
     locks: dict[str, asyncio.Lock] = field(default_factory=dict)
 
     async def run(
-        self, step: Step, *, on_state: Callable[[Observation], None] | None = None
+        self, step: Step, *, on_state: Callable[[Observation], None] | None = None, on_prompt: OnPrompt | None = None
     ) -> tuple[Result, Sequence[RawSlice | None]]:
         name = step.planned.key
         self.started.append(name)
+        if name in self.asks:
+            answer = None if on_prompt is None else await on_prompt(self.asks[name])
+            self.typed.append(answer.reveal() if answer is not None else None)
         async with self.locks.setdefault(step.command.session, asyncio.Lock()):
             ends = [asyncio.ensure_future(event.wait()) for event in (self.cancelled, self.lost)]
             for state in self.states.get(name, ()):
