@@ -1768,6 +1768,8 @@ class Session(object):
         run = self.run
         if self.phase in ("boot", "restore", "prepare"):
             if now >= self.since + BOOT_S:
+                if not self.agent.bash_version:
+                    raise Broken("internal", "bash did not start within %d s" % BOOT_S)
                 kill(self.shell, signal.SIGKILL)
                 self.since = now
             due.append(self.since + BOOT_S)
@@ -2125,6 +2127,9 @@ class Agent(object):
         self.store = store
 
     def find_bash(self):
+        most = os.sysconf("SC_OPEN_MAX")
+        if most < 20:  # the wrapper uses descriptor 19
+            raise Broken("internal", "the limit of open files (ulimit -n) is %d, and 20 are needed" % most)
         places = [b"/bin", b"/usr/bin", b"/usr/local/bin"] + os.environ.get(b"PATH", b"").split(b":")
         for place in places:
             path = place + b"/bash"

@@ -6,6 +6,7 @@ Knows the protocol; nothing of SSH, processes or when to start over (`starting` 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -44,6 +45,8 @@ _BYE_S = 1.0
 # How long an agent that was started may take to its hello before its input counts as swallowed. Far more than Python
 # needs to start on a busy host; and a patient start then has all of the time for hello.
 _EAGER_HELLO_S = 3.0
+# How long a login shell may take to its end of the start-up files before it is asked what it waits for.
+_SILENT_S = 3.0
 # How often a start-up file that reads gets an empty line.
 _NUDGE_S = 0.3
 # A program that stopped reading usually ended; its end is the better error, if it comes within this time.
@@ -94,6 +97,7 @@ class FramedSession:
         self._ready: asyncio.Future[None] = loop.create_future()
         self._error: HostError | None = None
         self._reader: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
         self._closing: asyncio.Future[None] | None = None
 
     async def start(self) -> None:
@@ -184,6 +188,10 @@ class FramedSession:
 
     def _greet(self, link: Link) -> None:
         """Queue what starts the agent, and behind it what was asked already unless the start is a patient one."""
+        if self._watching is not None:
+            self._watching.cancel()
+        if link.hello_by > asyncio.get_running_loop().time() + 2 * _SILENT_S:
+            self._watching = asyncio.ensure_future(self._watch(link))
         if link.patient:
             self._nudge(link)
             return
@@ -259,13 +267,25 @@ class FramedSession:
         if link.decoder.greeted:
             return await link.channel.receive()
         try:
-            async with asyncio.timeout_at(link.hello_by):
+            async with asyncio.timeout_at(link.hello_by) as link.timer:
                 return await link.channel.receive()
         except TimeoutError:
-            if link.starting and not link.patient:
+            if link.swallowed or (link.starting and not link.patient):
                 link.swallowed = True
                 return b""
-            raise self._starter.no_hello(link, late=True) from None
+            left = not await link.channel.aclose(kill=True)
+            raise self._starter.no_hello(link, late=True, left=left) from None
+
+    async def _watch(self, link: Link) -> None:
+        """Find out, long before the time for hello is over, whether somebody else waits for the end of all input."""
+        await asyncio.sleep(_SILENT_S)
+        if link.starting or link.ended or not await self._starter.swallows(link) or link.starting:
+            return
+        link.swallowed = True
+        link.hello_by = asyncio.get_running_loop().time()
+        if link.timer is not None:
+            with contextlib.suppress(RuntimeError):  # nobody waits at this moment
+                link.timer.reschedule(link.hello_by)
 
     def _take(self, link: Link, answer: Answer) -> None:
         if isinstance(answer, Hello):
@@ -365,9 +385,11 @@ class FramedSession:
                 await asyncio.wait({self._out.sender}, timeout=_BYE_S)
                 self._out.sender.cancel()
         self._fail(SessionLostError("the session was closed"))
-        if reader is not None:
-            reader.cancel()
-            await asyncio.wait({reader})
+        running = {task for task in (reader, self._watching) if task is not None}
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running)
         # The reader may have been about to start over: whichever channel there is now.
         link = self._link or link
         if link is not None:
