@@ -1196,6 +1196,9 @@ class Session(object):
         if self.failures > 3:
             self.enter("broken")
             return
+        if self.failures > 1 and state is not None:  # what ends it again may be one of these
+            state.traps = state.options = b""
+            self.pending_notes.append("shell_replaced")
         self.restoring = (state, pwd) if self.failures < 3 else (None, pwd)
         try:
             self.start(self.restoring[0])
@@ -2035,8 +2038,8 @@ class Agent(object):
         self.watch(awake, lambda _events: os.read(awake, 4096))
         try:
             try:
-                self.open_directory()
                 self.find_bash()
+                self.open_directory()
                 self.spare = Session(self, "")
                 self.remove_stale()
                 self.watch(0, self.on_input)
