@@ -41,6 +41,7 @@ MEMORY_HOST = 4 << 20
 INDEX_STEP = 128 << 10  # bytes between two entries of a line index
 FAST_DIGEST = 1 << 20  # from here on OpenSSL is worth its import
 LINE_MAX = 1 << 20  # of a line, the bytes that a pattern is looked for in
+RECENT = 64  # runs that have ended and stay as they are; twice as many, and the older half goes where archive.py says
 LATE_MAX = 64  # outputs that background processes still hold and that are read to nowhere
 TAIL_MAX = 4096  # of what was written to the terminal
 BOOT_S = 10.0  # for bash to start, and for lines of ours to come back
@@ -48,6 +49,7 @@ NEED_S = 0.25  # what a command may take before the code that looks at processes
 QUIET_S = 1.0  # what a command may take before anybody looks at its processes
 CONFIRM_S = 0.25  # from the first look to the second: what is seen in both is believed
 LOOK_S = 1.0  # between two looks from then on
+HURRY_S = 0.1  # the same three, where a question may be answered
 REGEX_S = 3.0  # for one step of a pattern over at most CHUNK bytes and one line
 END_S = 3.0  # for everything to end
 MARKER = b"CHECKRUNNER_SHELL"  # in the environment of everything that a session starts
@@ -60,7 +62,7 @@ FIELDS = (
 REPORT_HEAD = b"checkrunner-report"
 
 HELLO_KEYS = {"v", "nonce", "host_bytes", "max_sessions"}
-RUN_KEYS = {"session", "timeout_ms", "cap"}
+RUN_KEYS = {"session", "timeout_ms", "cap", "input", "stdin"}
 RUN_SECTIONS = {"command", "cwd", "become", "requires"}
 SLICE_KEYS = set("of stream mode first last before after max_lines max_bytes line_bytes".split())
 SLICE_MODES = ("head", "tail", "lines", "bytes", "match")
@@ -104,8 +106,7 @@ class Escapes(dict):
             new = "\\u%04x" % code
         else:
             new = chr(code)
-        self[code] = new = named.get(code, new)
-        return new
+        return named.get(code, new)
 
 
 ESCAPES = Escapes()
@@ -830,6 +831,13 @@ class Run(object):
         self.cwd = None
         self.requires = []
         self.become = False
+        self.input = "fail"  # what to do when it asks
+        self.stdin = b"/dev/null"
+        self.prompts = []  # (pattern, answer)
+        self.dialog = None  # what it has asked so far: see prompts.py
+        self.marks = {}  # output -> its bytes that were there when the last question was answered
+        self.terminal = None  # the terminal's settings before it
+        self.answered = 0
         self.env = []  # (name, value)
         self.probes = []  # (name, kind, stream, text)
         self.captures = {}
@@ -896,6 +904,7 @@ class Run(object):
         for name, value in (
             ("probes", self.answers), ("leftover", self.leftover), ("notes", self.notes),
             ("missing", self.missing), ("state", self.state), ("seen", self.seen), ("prompt", self.prompt),
+            ("answered", self.answered),
         ):  # fmt: skip
             if value:
                 out[name] = value
@@ -1482,6 +1491,10 @@ class Session(object):
             if not others and b" trap\n" not in self.state.function_flags:
                 lines = agent.parts["trap"]
                 run.trapped = True
+        if not run.stdin:
+            import termios
+
+            run.terminal = termios.tcgetattr(self.tty)
         self.tail = b""
         self.seq += 1
         lines += fill(
@@ -1490,6 +1503,7 @@ class Session(object):
             TEXT=self.word(command),
             OUT=pipes[0].path,
             ERR=pipes[1].path,
+            IN=run.stdin or self.tty_name.encode(),
             SEQ=b"%d" % self.seq,
             REPORT=self.report.path,
         )
@@ -1497,7 +1511,7 @@ class Session(object):
         run.last_pid = agent.pids.last()
         run.started_at = time.time()
         run.started = time.monotonic()
-        run.next_look = run.started + QUIET_S
+        run.next_look = run.started + (QUIET_S if run.input == "fail" else HURRY_S)
         self.progress, self.pipe_ends = {}, {}
         self.enter("run")
         self.send(lines)
@@ -1617,19 +1631,22 @@ class Session(object):
             self.find_leftover(run)
         if run.ending:
             run.execution, run.rc, run.signal = run.ending, None, None
-            if run.started:
-                self.reset_terminal()
+        if run.started and (run.ending or run.terminal):
+            self.reset_terminal(run.terminal)
 
-    def reset_terminal(self):
-        """What had turned off the echo may have been killed: the next command does not ask for a password for that."""
+    def reset_terminal(self, flags):
+        """What had turned off the echo may have been killed: the next command does not ask for a password for that.
+        And what was typed and not read is nobody's answer any more."""
         import termios
 
         try:
-            flags = termios.tcgetattr(self.tty)
-            flags[0] |= termios.ICRNL
-            flags[1] |= termios.OPOST
-            flags[3] |= termios.ECHO | termios.ICANON | termios.ISIG | termios.IEXTEN
-            termios.tcsetattr(self.tty, termios.TCSANOW, flags)
+            if not flags:
+                flags = termios.tcgetattr(self.tty)
+                flags[0] |= termios.ICRNL
+                flags[1] |= termios.OPOST
+                flags[3] |= termios.ECHO | termios.ICANON | termios.ISIG | termios.IEXTEN
+            termios.tcflush(self.tty, termios.TCOFLUSH)  # what the terminal's input queue has not got yet
+            termios.tcsetattr(self.tty, termios.TCSAFLUSH, flags)
         except (OSError, ValueError, termios.error):
             pass
 
@@ -1819,10 +1836,10 @@ class Session(object):
         if now >= run.next_look:
             self.look(run, now)
         due = min(run.started + run.timeout, run.next_stage if run.ending else run.next_look)
-        if self.agent.states is None and not self.agent.needs_states:
+        if "states" not in self.agent.needed:
             asking = run.started + min(NEED_S, run.timeout / 2)
             if now >= asking:
-                self.agent.need_states()
+                self.agent.need("states")
             else:
                 due = min(due, asking)
         return due
@@ -2000,7 +2017,9 @@ class Agent(object):
         self.notes = []
         self.store = Store(None, 1 << 62)
         self.runs = {}
-        self.idents = set()
+        self.ended = []  # runs, in the order of their ends, that are not archived yet
+        self.shelf = None  # the older ones, see archive.py
+        self.idents = {}  # a bit for each that was used, 1024 a number
         self.jobs = []
         self.scanning = False
         self.inbox = bytearray()
@@ -2011,8 +2030,8 @@ class Agent(object):
         self.greeted = False
         self.max_sessions = 16
         self.canceling = []
-        self.states = None  # the module, once it is here
-        self.needs_states = ASSEMBLE is None  # whether it need not be asked for
+        self.states = self.prompts = self.archive = None  # modules, once they are here
+        self.needed = set()  # those that were asked for
         self.call_table = None
         self.looked = {}  # waits that were found safe to look at, or not
         self.snapshot = {}
@@ -2367,15 +2386,20 @@ class Agent(object):
         if self.hello is None:
             self.serve_hello(keys)
             return
-        if ident in self.idents or ident <= 0:
+        block, bit = ident >> 10, 1 << (ident & 1023)
+        used = self.idents.get(block, 0)
+        if used & bit or ident <= 0:
             raise Refused("bad_request", "the id %d was used before" % ident)
-        self.idents.add(ident)
+        self.idents[block] = used | bit
         if verb == "run":
             self.serve_run(ident, keys, values)
         elif verb == "slice":
             self.serve_slice(ident, keys, values)
         elif verb == "part":
             self.serve_part(ident, keys, values)
+        elif verb == "answer" and self.prompts is not None:
+            self.prompts.serve_answer(self, keys, values)
+            self.say({"t": "ok", "id": ident})
         elif verb == "cancel":
             self.only(keys, (), values, ())
             self.canceling.append(ident)
@@ -2387,20 +2411,22 @@ class Agent(object):
         else:
             raise Refused("bad_request", "unknown verb %r" % verb)
 
-    def need_states(self):
-        """Ask for the code that looks at processes: most hosts never need it."""
-        self.needs_states = True
-        self.say({"t": "need", "part": "states"})
+    def need(self, name):
+        """Ask for a part of ours that most hosts never need, once."""
+        if name not in self.needed and ASSEMBLE is not None:
+            self.say({"t": "need", "part": name})
+        self.needed.add(name)
 
     def serve_part(self, ident, keys, values):
         self.only(keys, ("name",), values, ("code",))
-        if keys.get("name") != "states" or ASSEMBLE is None:
-            raise Refused("bad_request", "there is no such part: %r" % keys.get("name"))
+        name = keys.get("name")
+        if name not in self.needed or ASSEMBLE is None:
+            raise Refused("bad_request", "there is no such part: %r" % name)
         from zlib import decompress
 
-        module = type(sys)("states")
+        module = type(sys)(name)
         ASSEMBLE(module.__dict__, decompress(values.get("code", b"")).split(b"\0"))
-        self.states = module
+        setattr(self, name, module)
         self.say({"t": "ok", "id": ident})
 
     @staticmethod
@@ -2478,7 +2504,7 @@ class Agent(object):
         return session
 
     def serve_run(self, ident, keys, values):
-        extra = [name for name in values if not name.startswith(("env.", "probe."))]
+        extra = [name for name in values if not name.startswith(("env.", "probe.", "prompt."))]
         self.only(keys, RUN_KEYS, dict.fromkeys(extra), RUN_SECTIONS)
         if "session" not in keys or "command" not in values:
             raise Refused("bad_request", "a run needs session= and command:")
@@ -2497,6 +2523,7 @@ class Agent(object):
                 run.env.append((self.variable(name[4:]), values[name]))
             elif name.startswith("probe."):
                 run.probes.append(self.probe(name, values[name]))
+        self.take_prompts(run, keys, values)
         session = self.session(run.session)
         for stream in ("stdout", "stderr"):
             path = self.fresh_path(b"c%d.%s" % (ident, stream[3:].encode()))
@@ -2504,6 +2531,25 @@ class Agent(object):
         self.runs[ident] = run
         session.queue.append(run)
         session.next()
+
+    def take_prompts(self, run, keys, values):
+        """What a command may be told when it asks."""
+        for name in values:
+            start, _dot, end = name.rpartition(".")
+            if start.startswith("prompt."):
+                other = {"match": ".answer", "answer": ".match"}.get(end)
+                if other is None or start + other not in values:
+                    raise Refused("bad_request", "%s is not one of a pair prompt.N.match, prompt.N.answer" % name)
+                if end == "match":
+                    run.prompts.append((compile_pattern(values[name]), values[start + other]))
+        run.input, stdin = keys.get("input", "fail"), keys.get("stdin", "null")
+        if run.input not in ("fail", "answer", "ask") or stdin not in ("null", "tty"):
+            raise Refused("bad_request", "there is no input=%s or no stdin=%s" % (run.input, stdin))
+        if run.prompts or run.input == "ask" or stdin == "tty":
+            run.stdin = b""  # the terminal
+        if run.input != "fail":
+            self.need("states")
+            self.need("prompts")
 
     @staticmethod
     def is_user(name):
@@ -2542,9 +2588,12 @@ class Agent(object):
             ("max_lines", 20), ("max_bytes", 4096), ("line_bytes", 500),
         ):  # fmt: skip
             query[name] = self.number(keys, name, default)
-        run = self.runs.get(self.number(keys, "of"))
+        of = self.number(keys, "of")
+        run = self.runs.get(of)
+        if run is None and self.archive is not None:
+            run = self.archive.find(self, of)
         if run is None:
-            raise Refused("no_such_run", "there is no run %s" % keys["of"])
+            raise Refused("no_such_run", "there is no run %d" % of)
         if run.done:
             self.start_slice(ident, run, query)
         else:
@@ -2580,15 +2629,21 @@ class Agent(object):
             run.answers = answers or {probe[0]: {"error": error} for probe in run.probes}
             self.answer_run(run)
 
-        self.jobs.append((scan_probes(run), answered))
+        self.jobs.append((scan_probes(run), answered, run))
 
     def answer_run(self, run):
         run.done = True
-        run.command, run.env, run.probes = b"", [], []
+        run.command, run.env, run.probes, run.prompts, run.dialog = b"", [], [], [], None
         self.say(run.result())
         waiting, run.waiting = run.waiting, []
         for ident, query in waiting:
             self.start_slice(ident, run, query)
+        self.ended.append(run)
+        if len(self.ended) >= 2 * RECENT:
+            if self.archive is not None:
+                self.archive.retire(self)
+            else:
+                self.need("archive")
 
     def start_slice(self, ident, run, query):
         def answered(pick, error):
@@ -2602,11 +2657,11 @@ class Agent(object):
             answer["payload"] = len(payload)
             self.say(answer, payload)
 
-        self.jobs.append((scan_slice(run, query), answered))
+        self.jobs.append((scan_slice(run, query), answered, run))
 
     def work(self):
         """A step of the first scan: about one chunk, so that nothing else waits long."""
-        steps, answered = self.jobs[0]
+        steps, answered, _run = self.jobs[0]
         self.scanning = True
         signal.setitimer(signal.ITIMER_REAL, REGEX_S)
         try:

@@ -13,7 +13,22 @@ import posix as os
 import sys
 import time
 
-from agent import CHUNK, LOOK_S, SMALL, json, kill, link_of, process, processes, signal, slurp, text
+from agent import (
+    BOOT_S,
+    CHUNK,
+    LOOK_S,
+    QUIET_S,
+    SMALL,
+    Refused,
+    json,
+    kill,
+    link_of,
+    process,
+    processes,
+    signal,
+    slurp,
+    text,
+)
 
 REPEAT_S = 10.0  # between two frames that say the same
 FAMILY_MAX = 200  # processes of a command that are looked at
@@ -31,15 +46,36 @@ KINDS = ("idle", "unknown", "running", "io_wait", "stopped", "waiting_input")
 
 
 def is_asking(session, run, now):
-    """Look at the command once more, tell what it does, and whether it waits for input."""
+    """Look at the command once more, tell what it does, and whether it has to be ended as one that waits for input."""
+    prompts = session.agent.prompts if run.input != "fail" else None
+    if prompts is not None:
+        prompts.prepare_look(session, run)
     observe(session, run, now)
     sight = run.sight
     asking = sight is run.raw and sight is not None and sight.kind == "waiting_input"
-    if asking:
-        run.prompt = prompt(session, run)
-    if asking or run.looks > 1:
+    line = line_seen(session, run)
+    run.prompt = line.strip() if asking else ""
+    if (asking or run.looks > 1) and now >= run.started + QUIET_S:
         say_running(session, run, now)
-    return asking
+    if prompts is not None:
+        return prompts.is_unanswered(session, run, now, line)
+    # Where it was to be answered, but the code for that does not come.
+    return asking and (run.input == "fail" or now >= run.started + BOOT_S)
+
+
+def line_now(session, run):
+    """The line that asks right now, None where nobody waits for the terminal."""
+    session.agent.prompts.prepare_look(session, run)
+    observe(session, run, time.monotonic())
+    return line_seen(session, run)
+
+
+def line_seen(session, run):
+    """The same, as of the last look."""
+    if run.raw is None or run.raw.kind != "waiting_input":
+        return None
+    line = prompt(session, run)
+    return line if run.dialog is None else session.agent.prompts.without_echo(run, line)
 
 
 def look_last(session, run, now):
@@ -106,19 +142,36 @@ def name_stuck(session, run, now, alive):
 
 def asks(session):
     """Whether an open line was written, as a prompt is."""
-    if session.tail:
-        return not session.tail.endswith(b"\n")
-    return session.run is not None and any([capture.partial for capture in session.run.captures.values()])
+    run = session.run
+    return bool(last_line(session.tail, True)) or run is not None and any([open_end(run, n) for n in run.captures])
+
+
+def open_end(run, name):
+    """The end of an output, if its last line is open and was begun since the last answer; else b""."""
+    capture = run.captures[name]
+    if capture.partial and capture.state == "complete":
+        return output_end(run, name)
+    return b""
+
+
+def output_end(run, name):
+    """The end of what was written to an output since the last answer."""
+    capture = run.captures[name]
+    try:
+        return capture.read(max(0, capture.kept - SMALL, run.marks.get(name, 0)), SMALL)
+    except Refused:  # somebody has cut the file
+        return b""
 
 
 def prompt(session, run):
-    """The line that asks: the terminal's last one, or else an open last line of the outputs."""
-    line = last_line(session.tail)
-    for name in ("stderr", "stdout"):
-        capture = run.captures[name]
-        if not line and capture.partial and capture.state == "complete":
-            line = last_line(capture.read(max(0, capture.kept - SMALL), SMALL))
-    return line
+    """The line that asks, blanks at its end included: an open one of the terminal, else of an output; else the last
+    one of the terminal; and where questions may be answered, else the last one of an output."""
+    tail = session.tail
+    ends = [tail] if last_line(tail, True) else []
+    ends += [open_end(run, name) for name in ("stderr", "stdout")] + [tail]
+    if run.input != "fail":
+        ends += [output_end(run, name) for name in ("stdout", "stderr")]
+    return next((line for line in [last_line(end) for end in ends] if line), "")
 
 
 def calls(agent):
@@ -963,9 +1016,10 @@ def shown(data):
     return lines + ["".join(line)]
 
 
-def last_line(data):
-    """The last line with anything in it."""
-    for line in reversed(shown(data)):
+def last_line(data, is_open=False):
+    """The last line with anything in it, "" where there is none; with `is_open`, where that is not the very last."""
+    lines = shown(data)
+    for line in lines[-1:] if is_open else reversed(lines):
         if line.strip():
-            return line.strip()[-500:]
+            return line.lstrip()[-500:]
     return ""

@@ -63,7 +63,7 @@ fi
 # end the loop; in a subshell, nothing would persist. Its redirections are undone by bash itself, even after an
 # `exec >file` in the check. FIFOs are exempt from noclobber. A syntax error ends this eval, not the script.
 { [[ 1 ]]; } 2>/dev/null <"/dev/null${0:LINENO=0:0}"
-@EVAL@ @TEXT@ </dev/null >@OUT@ 2>@ERR@
+@EVAL@ @TEXT@ <@IN@ >@OUT@ 2>@ERR@
 __checkrunner_rc="@SEQ@ $?"
 \builtin eval "$__checkrunner_report" 19>>@REPORT@ 2>/dev/null
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from time import monotonic
 
 from checkrunner import __version__
+from checkrunner.app.answers import Learning, answer_values
 from checkrunner.app.identity import new_run_id
 from checkrunner.app.interrupts import interrupts
 from checkrunner.app.links import Links
@@ -20,10 +21,9 @@ from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.secret_names import is_secret_name, secret_values
 from checkrunner.judge.judge import Judge
 from checkrunner.model.errors import TemplateError
-from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import Report, RunInfo
-from checkrunner.model.seams import Observer, Redactor
+from checkrunner.model.seams import Driver, Observer
 from checkrunner.model.sources import Secret
 from checkrunner.plan.hostplan import HostPlan
 from checkrunner.plan.values import Hidden
@@ -35,7 +35,7 @@ from checkrunner.run.stop import Stop
 __all__ = ["make_redactor", "run_prepared"]
 
 
-def make_redactor(prepared: Prepared, password: Secret | None = None) -> Redactor:
+def make_redactor(prepared: Prepared, password: Secret | None = None) -> PatternRedactor:
     """What masks all text of this run before anybody sees it: report, warnings, progress."""
     return PatternRedactor(_secrets(prepared, password))
 
@@ -46,9 +46,11 @@ def run_prepared(
     *,
     password: Secret | None = None,
     interrupted: Callable[[], bool] = lambda: False,
+    driver: Driver | None = None,
 ) -> Report:
     """Run it and build the report. An interrupt (SIGINT, SIGTERM, SIGHUP) ends the run early; the report is built all
-    the same and says so. `interrupted` tells of one that came before.
+    the same and says so. `interrupted` tells of one that came before. `driver` answers what commands ask and the
+    playbook does not; without one such a question ends its command.
 
     Raises UsageError members for connection settings that cannot be used, before anything connects, and nothing that a
     host did; what else escapes is a bug.
@@ -64,7 +66,13 @@ def run_prepared(
     forks, narrowed = fit_forks(options.forks, len(scripts))
     warnings = [*prepared.warnings, *([narrowed] if narrowed else [])]
     not_done = [links.warnings(script.host) for script in scripts]
-    outcomes, reason = asyncio.run(_run(scripts, links, replace(options, forks=forks), observer, interrupted))
+    engine = Engine(
+        links.open,
+        options=replace(options, forks=forks),
+        observer=observer,
+        driver=Learning(driver, redactor) if driver else None,
+    )
+    outcomes, reason = asyncio.run(_run(engine, scripts, links, interrupted))
     by_host = {script.host.name: script for script in scripts}
 
     def texts(outcome: CheckOutcome) -> tuple[str, str]:
@@ -91,14 +99,9 @@ def run_prepared(
 
 
 async def _run(
-    scripts: Sequence[HostScript],
-    links: Links,
-    options: RunOptions,
-    observer: Observer,
-    interrupted: Callable[[], bool],
+    engine: Engine, scripts: Sequence[HostScript], links: Links, interrupted: Callable[[], bool]
 ) -> tuple[list[HostOutcome], str]:
     stop = Stop()
-    engine = Engine(links.open, options=options, observer=observer)
     with interrupts(stop):
         if interrupted():
             stop.set("interrupted")
@@ -120,7 +123,7 @@ def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret | str]:
     named += [host.vars for host in hosts]
     named += [shape.check.env for shape in plan.shapes.values()]
     named += [_resolved(host_plan) for host_plan in plan.hosts]
-    known = [value for value in found if isinstance(value, Secret)]
+    known = [value for value in (*found, *answer_values(plan)) if isinstance(value, Secret)]
     return list(dict.fromkeys([*known, *(value for variables in named for value in secret_values(variables))]))
 
 

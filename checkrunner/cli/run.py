@@ -122,6 +122,13 @@ def run(
         str | None,
         typer.Option("--color", metavar="WHEN", help="auto, always or never.", rich_help_panel=_OUTPUT),
     ] = None,
+    interactive: Annotated[
+        bool,
+        typer.Option(
+            "--interactive",
+            help="Ask me what commands ask and the playbook does not answer: passwords, confirmations.",
+        ),
+    ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress on stderr.", rich_help_panel=_OUTPUT)
     ] = False,
@@ -138,6 +145,7 @@ def run(
     from checkrunner.app.output import prepare_output
     from checkrunner.app.prepare import Request, prepare
     from checkrunner.app.run import make_redactor, run_prepared
+    from checkrunner.cli.asking import TerminalDriver, require_terminal
     from checkrunner.cli.password import ask_password
     from checkrunner.cli.progress import choose_progress
     from checkrunner.settings import resolve_settings
@@ -156,6 +164,8 @@ def run(
         "deadline": deadline,
         "color": color,
     }
+    if interactive:
+        require_terminal()
     settings = resolve_settings(flags)
     destination = prepare_output(format_name, output)
     password = ask_password() if ask_pass else None
@@ -171,7 +181,8 @@ def run(
     prepared = prepare(request)
     mask = make_redactor(prepared, password).redact
     with choose_progress(settings, quiet=quiet, verbose=verbose, mask=mask) as observer:
-        report = run_prepared(prepared, observer, password=password, interrupted=was_interrupted)
+        driver = TerminalDriver(observer, mask=mask) if interactive else None
+        report = run_prepared(prepared, observer, password=password, interrupted=was_interrupted, driver=driver)
     return _deliver(destination, report, color=settings.color)
 
 

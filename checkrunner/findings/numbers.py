@@ -9,7 +9,7 @@ from statistics import median
 from checkrunner.model.observation import Activity
 from checkrunner.model.plan import CheckOutcome
 from checkrunner.model.report import NumberRange
-from checkrunner.model.results import Reason, Result
+from checkrunner.model.results import Reading, Reason, Result
 
 __all__ = ["shared_reasons", "shared_result", "shared_seen"]
 
@@ -23,6 +23,12 @@ _NUMBERS: dict[str, Callable[[Result], float | None]] = {
     "stderr_lines": lambda result: result.stderr.lines,
     "stderr_bytes": lambda result: result.stderr.bytes,
     "leftover_processes": lambda result: len(result.leftover_pids),
+    "answered": lambda result: result.answered,
+}
+_OF_READINGS: dict[str, Callable[[Reading], float | None]] = {
+    "rc": lambda reading: reading.rc,
+    "elapsed_s": lambda reading: reading.elapsed_s,
+    "stdout_lines": lambda reading: reading.lines,
 }
 _MOST_PIDS = 5
 # Numbers that stand free or carry a unit; 16 digits and more are identifiers.
@@ -47,9 +53,28 @@ def shared_result(outcomes: Sequence[CheckOutcome]) -> dict[str, object]:
                 out[name] = NumberRange(minimum=low, median=median(numbers), maximum=high, max_host=top)
     if len(results) == 1 and (pids := results[0].leftover_pids):
         out["leftover_pids"] = pids[:_MOST_PIDS]
+    if samples := _shared_samples(seen):
+        out["samples"] = samples
     states = {result.state for result in results if result.seen is None}
     if len(states) == 1 and (state := states.pop()):
         out["state"] = state
+    return out
+
+
+def _shared_samples(outcomes: Sequence[CheckOutcome]) -> dict[str, object]:
+    """All readings of all hosts in one: how many a host has, how many of all were not rc 0, and what they came to.
+    Its size depends on neither number."""
+    readings = [(outcome.host, outcome.result.samples) for outcome in outcomes if outcome.result is not None]
+    every = [(reading, host) for host, samples in readings for reading in samples]
+    if not every:
+        return {}
+    out: dict[str, object] = {"count": _value_or_range([(len(samples), host) for host, samples in readings])}
+    if failed := sum(reading.rc != 0 for reading, _ in every):
+        out["failed"] = failed
+    for name, read in _OF_READINGS.items():
+        values = [(value, host) for reading, host in every if (value := read(reading)) is not None]
+        if values:
+            out[name] = _value_or_range(values)
     return out
 
 

@@ -282,6 +282,14 @@ class PatternRedactor:
 
     def __init__(self, secrets: Iterable[Secret | str] = ()) -> None:
         self._known = KnownValues(secrets, MARK)
+        self._learnt: dict[Secret | str, None] = {}
+        self._later = KnownValues((), MARK)
+
+    def learn(self, secret: Secret) -> None:
+        """One more value, which became known during the run; masked from now on."""
+        if secret not in self._learnt:
+            self._learnt[secret] = None
+            self._later = KnownValues(self._learnt, MARK)
 
     def redact(self, text: str) -> str:
         """Mask what looks like a secret. Idempotent; the number of newlines stays."""
@@ -293,7 +301,7 @@ class PatternRedactor:
         return text
 
     def _pass(self, text: str) -> str:
-        text = self._known.mask(redact_key_blocks(text, MARK))
+        text = self._later.mask(self._known.mask(redact_key_blocks(text, MARK)))
         return "\n".join(_redact_line(line) for line in text.split("\n"))
 
 

@@ -85,11 +85,12 @@ def queries(check: Check, step: Step, result: Result, verdict: Verdict, render: 
 
 
 def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor) -> Slice:
-    """Make a slice of what the host sent: text view, secrets masked (those in the step's environment, known by type or
-    name, whatever `redactor` does), evidence id. Where the lines have no numbers (`SliceMode.BYTES`) there is no
-    evidence id."""
+    """Make a slice of what the host sent: text view, secrets masked (the step's answers, those in its environment,
+    known by type or name, whatever `redactor` does), evidence id. Where the lines have no numbers (`SliceMode.BYTES`)
+    there is no evidence id."""
     env = step.command.env
-    secrets: list[Secret | str] = [value for value in env.values() if isinstance(value, Secret)]
+    given = [*env.values(), *(prompt.answer for prompt in step.command.prompts)]
+    secrets: list[Secret | str] = [value for value in given if isinstance(value, Secret)]
     secrets += secret_values(env)
     known = KnownValues(secrets, MARK)
 

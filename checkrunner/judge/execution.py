@@ -7,7 +7,7 @@ from checkrunner.model.results import Execution, Reason, Result, Verdict, Verdic
 
 __all__ = ["NOT_FOUND", "not_found", "not_looked"]
 
-NOT_FOUND = {126: "a command was found but could not be executed", 127: "a command was not found"}
+NOT_FOUND = {126: "a command could not be executed, or was itself denied what it needs", 127: "a command was not found"}
 """Return codes by which a shell says that it could not run something."""
 
 _ENDS_OF_RUN = {

@@ -27,14 +27,15 @@ class Ruling:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """One expectation before the bench. `value` is rendered; `answer` is that of its probe; `note` is added to what is
-    expected (``the default``). For an expression, `value` is its text, `holds` what it came to and `note` the values of
-    its names."""
+    expected (``the default``), `where` to what was there. For an expression, `value` is its text, `holds` what it came
+    to and `note` the values of its names."""
 
     subject: str
     value: object
     result: Result
     answer: ProbeResult | None = None
     note: str = ""
+    where: str = ""
     holds: bool = True
 
     @property
@@ -120,6 +121,10 @@ class _Number:
         result = case.result
         if result.rc is not None:
             return None if spec.accepts(result.rc) else self._unmet(case, spec, str(result.rc))
+        if result.ended_by_duration:
+            message = f"it was ended when its duration was over, which counts as rc 0, expected {spec.text}"
+            reason = Reason(subject="rc", expected=spec.text, actual="ended by its duration", message=message)
+            return None if spec.accepts(0) else Ruling(reason=reason)
         if result.signal is None:
             return _unclear(case, f"is {spec.text}", "there is no return code")
         actual = f"signal {result.signal}"
@@ -129,7 +134,7 @@ class _Number:
     @staticmethod
     def _unmet(case: Case, spec: NumberSpec, actual: str) -> Ruling:
         unit = " s" if case.subject.endswith("_s") else ""
-        message = f"{case.subject} was {actual}{unit}, expected {spec.text}{unit}{case.note}"
+        message = f"{case.subject} was {actual}{unit}{case.where}, expected {spec.text}{unit}{case.note}"
         return Ruling(reason=Reason(subject=case.subject, expected=spec.text, actual=actual, message=message))
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from checkrunner.judge.execution import not_found, not_looked
 from checkrunner.judge.expectations import EXPECTATIONS, Case, Ruling, clip, gap
+from checkrunner.judge.readings import READING_NAMES, each_reading, in_reading
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.metadata import result_names, truth
 from checkrunner.model.plan import Step
@@ -116,19 +117,19 @@ class Judge:
     def _value(self, item: _Item, names: _Names) -> Any:
         return self._templates.render(item.value, names) if isinstance(item.value, Template) else item.value
 
-    def _alarms(self, check: Check, result: Result, names: _Names) -> Iterator[tuple[VerdictState, Reason]]:
+    def _alarms(self, check: Check, result: Result, names: _Over) -> Iterator[tuple[VerdictState, Reason]]:
         for key, state, conditions in (
             ("crit_if", VerdictState.CRIT, check.crit_if),
             ("warn_if", VerdictState.WARN, check.warn_if),
         ):
             raised = False
             for condition in conditions:
-                holds, trouble = self._holds(key, condition, result, names)
+                holds, trouble, values = self._look(key, condition, result, names, wanted=True)
                 if trouble is not None:
                     yield VerdictState.UNKNOWN, trouble
                 elif holds:
                     raised = True
-                    text, values = _one_line(condition.text), self._values(condition, names)
+                    text = _one_line(condition.text)
                     message = f"{key}: {text}" + (f" ({values})" if values else "")
                     yield state, Reason(subject=key, expected=f"not {text}", actual=values or "true", message=message)
             if raised:
@@ -141,8 +142,7 @@ class Judge:
             if ruling is not None:
                 yield VerdictState.UNKNOWN if ruling.unclear else _UNMET[check.severity], ruling.reason
         if not self._speaks_of_rc(check):
-            default = Case(subject="rc", value=0, result=result, note=" (the default)")
-            ruling = EXPECTATIONS["number"].judge(default)
+            ruling = _number(Case(subject="rc", value=0, result=result, note=" (the default)"))
             if ruling is not None:
                 yield VerdictState.UNKNOWN if ruling.unclear else _UNMET[check.severity], ruling.reason
 
@@ -150,18 +150,39 @@ class Judge:
         expected = item.expectation
         kind = EXPECTATIONS[expected.op]
         if expected.op == "that":
-            holds, trouble = self._holds("expect", item.value, result, names)
+            fails, trouble, note = self._look("expect", item.value, result, names, wanted=False)
             if trouble is not None:
                 return Ruling(reason=trouble, unclear=True)
-            text, note = _one_line(item.value.text), "" if holds else self._values(item.value, names)
-            return kind.judge(Case(subject="that", value=text, holds=holds, result=result, note=note))
+            text = _one_line(item.value.text)
+            return kind.judge(Case(subject="that", value=text, holds=not fails, result=result, note=note))
         try:
             # Texts are rendered before there is a result: its names are not among those they can read.
             value = self._value(item, names.below)
         except TemplateError as error:
             return Ruling(reason=_trouble(expected.subject, expected.op, error), unclear=True)
         answer = None if kind.probe is None else answers.get((kind.probe, Stream(expected.subject), str(value)))
-        return kind.judge(Case(subject=expected.subject, value=value, result=result, answer=answer))
+        case = Case(subject=expected.subject, value=value, result=result, answer=answer)
+        return _number(case) if expected.op == "number" else kind.judge(case)
+
+    def _look(
+        self, key: str, condition: Template, result: Result, names: _Over, *, wanted: bool
+    ) -> tuple[bool, Reason | None, str]:
+        """Whether a condition comes to what is `wanted`, what kept that from being told, and the values that it had.
+
+        Of a sample any reading will do, unless the condition speaks of all of them.
+        """
+        read = self._names_of(condition)
+        whole = "samples" in read or read.isdisjoint(READING_NAMES)
+        found: list[int] = []
+        trouble, values = None, ""
+        for number, one in enumerate((result,) if whole else each_reading(result)):
+            its = names if one is result else _Over(result_names(one), names.below)
+            holds, why = self._holds(key, condition, one, its)
+            trouble = trouble or why
+            if why is None and holds is wanted:
+                values = values if found else self._values(condition, its)
+                found.append(number)
+        return bool(found), None if found else trouble, values + ("" if whole else in_reading(found, result))
 
     def _holds(self, key: str, condition: Template, result: Result, names: _Names) -> tuple[bool, Reason | None]:
         text = _one_line(condition.text)
@@ -212,6 +233,19 @@ class _Over(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len({*self.above, *self.below})
+
+
+def _number(case: Case) -> Ruling | None:
+    """A number, of each reading where each has its own: what is wrong with the first that is wrong."""
+    kind = EXPECTATIONS["number"]
+    cases = [case]
+    if case.subject in READING_NAMES:
+        cases = [replace(case, result=reading) for reading in each_reading(case.result)]
+    ruled = [(number, ruling) for number, one in enumerate(cases) if (ruling := kind.judge(one)) is not None]
+    sure = [number for number, ruling in ruled if not ruling.unclear]
+    if sure:
+        return kind.judge(replace(cases[sure[0]], where=in_reading(sure, case.result)))
+    return ruled[0][1] if ruled else None
 
 
 def _items(check: Check) -> Iterator[_Item]:

@@ -45,7 +45,7 @@ VARIABLE = "CHECKRUNNER_AGENT"
 """The environment variable that the packed agent comes in. Not an argument: `ps` on the host stays readable."""
 
 # `posix` is the module below `os`, which takes a millisecond to import.
-LATER = ("states",)
+LATER = ("states", "prompts", "archive")
 """The parts of the agent that a host gets when it needs them: modules beside `agent.py`."""
 
 START = (

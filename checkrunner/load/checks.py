@@ -7,9 +7,19 @@ from types import MappingProxyType
 
 from checkrunner.load.nodes import YamlList, YamlMap
 from checkrunner.load.quantities import slug
-from checkrunner.load.schema import CheckModel, ExpectModel, PlayModel, SliceModel, TextModel
+from checkrunner.load.schema import CheckModel, ExpectModel, PlayModel, SampleModel, SliceModel, TextModel
 from checkrunner.model.inventory import empty
-from checkrunner.model.playbook import Become, Check, Expectation, Play, SliceRule, SliceWhen
+from checkrunner.model.playbook import (
+    Become,
+    Check,
+    Expectation,
+    OnInput,
+    Play,
+    PromptRule,
+    Sample,
+    SliceRule,
+    SliceWhen,
+)
 from checkrunner.model.results import Severity, SliceMode, Stream
 from checkrunner.model.sources import SourceRef, Template
 
@@ -59,6 +69,12 @@ def _check(model: CheckModel, node: YamlMap, number: int) -> Check:
         cwd=model.cwd,
         timeout_s=model.timeout,
         session=model.session,
+        prompts=tuple(_prompts(model, node)),
+        on_input=OnInput(model.on_input) if model.on_input else None,
+        stdin_tty=model.stdin == "tty",
+        duration_s=model.duration,
+        sample=_sample(model.sample),
+        keep_children=model.keep_children,
         become=_become(model),
         why=model.why,
         fix=model.fix,
@@ -119,6 +135,17 @@ def _text_expectations(stream: str, text: TextModel, at: object, ref: SourceRef)
             continue
         for item in value:
             yield Expectation(subject=stream, op=op, value=item, source=item.source)
+
+
+def _prompts(model: CheckModel, node: YamlMap) -> Iterator[PromptRule]:
+    if not model.prompts:
+        return
+    for prompt, at in zip(model.prompts, _nodes(node, "prompts"), strict=True):
+        yield PromptRule(match=prompt.match, answer=prompt.answer, source=getattr(at, "ref", node.ref))
+
+
+def _sample(sample: SampleModel | None) -> Sample | None:
+    return Sample(every_s=sample.every, count=sample.count) if sample else None
 
 
 def _slices(model: CheckModel, node: YamlMap) -> Iterator[SliceRule]:

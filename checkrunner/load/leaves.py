@@ -17,6 +17,7 @@ from checkrunner.load.forms import OneOrMany, problem, scalar
 from checkrunner.load.nodes import YamlList, YamlMap, YamlScalar, plain, raw_text
 from checkrunner.load.quantities import (
     NotationError,
+    check_answer,
     check_pattern,
     duration,
     lines_range,
@@ -24,9 +25,10 @@ from checkrunner.load.quantities import (
     variable_name,
 )
 from checkrunner.model.errors import nearest
-from checkrunner.model.sources import Template
+from checkrunner.model.sources import Secret, Template
 
 __all__ = [
+    "Answer",
     "Argument",
     "Choice",
     "Condition",
@@ -105,6 +107,19 @@ def _pattern(node: YamlScalar) -> Template:
     found = template(node)
     if found.is_static:
         check_pattern(node.raw)
+    return found
+
+
+def _answer(value: object) -> Template | Secret:
+    if isinstance(value, YamlScalar) and isinstance(value.value, Secret):
+        return value.value  # looked at when it is opened
+    node = scalar(value)
+    found = template(node)
+    try:
+        if found.is_static:
+            check_answer(node.raw)
+    except NotationError as exc:
+        raise _noted(exc, node) from exc
     return found
 
 
@@ -239,6 +254,7 @@ def _text_schema(description: str = "", **more: Any) -> WithJsonSchema:
 
 WholeText = Annotated[Template, _leaf(_whole_text), _text_schema()]
 Argument = Annotated[Template, _leaf(_argument), _text_schema()]
+Answer = Annotated[Template | Secret, PlainValidator(_answer), _text_schema()]
 ExpressionText = Annotated[Template, _leaf(_expression), _text_schema()]
 Pattern = Annotated[Template, _leaf(_pattern), WithJsonSchema({"type": "string", "format": "regex"})]
 PlainText = Annotated[str, _leaf(_plain_text), _text_schema()]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from checkrunner.load.answers import cover_answers
 from checkrunner.load.documents import Document, parse, read_file
 from checkrunner.load.nodes import YamlList, YamlMap, YamlScalar, raw_text
 from checkrunner.load.problems import raise_all, translate
@@ -51,6 +52,7 @@ def read_playbook(path: str, text: str | None = None) -> Reading:
     if text is None:
         text = read_file(path, PlaybookError)
     document = parse(text, path, PlaybookError)
+    cover_answers(document.lines, document.root)
     plays: list[Play] = []
     errors: list[PlaybookError] = []
     lost: set[str] = set()

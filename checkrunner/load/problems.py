@@ -39,6 +39,10 @@ _HINTS = {
     "assert": "What is expected goes into `expect:`.",
     "until": "There are no retries; loop in the shell.",
     "retries": "There are no retries; loop in the shell.",
+    "responses": "Answers to questions are `prompts: [{match: ..., answer: ...}]`.",
+    "response": "The line to type is `answer`.",
+    "interval": "From one start to the next is `every`.",
+    "times": "How many readings is `count`.",
     "remote_user": "The user is the inventory variable `ansible_user`.",
     "connection": "The connection is the inventory variable `ansible_connection`.",
     "vars_files": "Pass files with `-e @FILE`, or use group_vars/ beside the inventory.",
@@ -159,6 +163,10 @@ def _shape_hint(loc: Sequence[int | str], node: Node) -> str:
         return "Put `- ` before the first key of each check."
     if loc[-1] in {"stdout", "stderr"} and isinstance(node, YamlList):
         return f"Write `{loc[-1]}: {{contains: [...]}}`."
+    if loc[-1] == "sample" and isinstance(node, YamlScalar):
+        return "Write `sample: {every: 1s, count: 5}`."
+    if "prompts" in loc and isinstance(node, YamlScalar):
+        return "Write `prompts: {match: ..., answer: ...}`."
     if loc[-1] == "argv" and isinstance(node, YamlScalar):
         return "A list of program and arguments; a shell command is `run`."
     return ""
@@ -196,16 +204,18 @@ def _of_ansible(key: str) -> str:
 
 
 def _known_keys(loc: Sequence[int | str]) -> list[str]:
-    from checkrunner.load.schema import CheckModel, ExpectModel, PlayModel, SliceModel, TextModel
+    from checkrunner.load import schema
 
     words = [step for step in loc[:-1] if isinstance(step, str)]
-    model: type[Any] = PlayModel
+    model: type[Any] = schema.PlayModel
     for word in words:
         model = {
-            "checks": CheckModel,
-            "expect": ExpectModel,
-            "slice": SliceModel,
-            "stdout": TextModel,
-            "stderr": TextModel,
+            "checks": schema.CheckModel,
+            "expect": schema.ExpectModel,
+            "slice": schema.SliceModel,
+            "prompts": schema.PromptModel,
+            "sample": schema.SampleModel,
+            "stdout": schema.TextModel,
+            "stderr": schema.TextModel,
         }.get(word, model)
     return [field.alias or name for name, field in model.model_fields.items()]

@@ -9,6 +9,7 @@ import re
 import unicodedata
 import warnings
 
+from checkrunner.model.characters import untypeable
 from checkrunner.model.durations import seconds_of
 from checkrunner.model.metadata import RESULT_NAMES
 from checkrunner.model.numbers import parse_number
@@ -16,6 +17,7 @@ from checkrunner.model.numbers import parse_number
 __all__ = [
     "RESERVED_NAMES",
     "NotationError",
+    "check_answer",
     "check_pattern",
     "duration",
     "lines_range",
@@ -97,6 +99,14 @@ def check_pattern(pattern: str) -> None:
     except (re.error, OverflowError, RecursionError) as exc:
         offset = getattr(exc, "pos", None) or 0
         raise NotationError(f"not a regular expression: {getattr(exc, 'msg', exc)}", offset=offset) from exc
+
+
+def check_answer(text: str) -> None:
+    """One line that can be typed at a terminal."""
+    why = untypeable(text)
+    if why:
+        hint = "Its newline is added; a second question gets an answer of its own." if "line" in why else ""
+        raise NotationError(f"this cannot be typed as an answer: {why}", hint)
 
 
 _TOKEN = re.compile(r"\\N\{|\\z|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?>|(?:[*+?]|\{\d*,?\d*\})\+|.", re.DOTALL)

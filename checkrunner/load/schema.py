@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, WithJsonSchema, 
 
 from checkrunner.load.forms import OneOrMany, Shorthand, problem
 from checkrunner.load.leaves import (
+    Answer,
     Argument,
     Choice,
     Condition,
@@ -32,13 +33,25 @@ from checkrunner.load.leaves import (
     Words,
 )
 from checkrunner.load.nodes import YamlScalar
-from checkrunner.model.results import MOST_SLICE_BYTES, MOST_SLICE_LINES
+from checkrunner.model.results import MOST_READINGS, MOST_SLICE_BYTES, MOST_SLICE_LINES
 
-__all__ = ["CheckModel", "ExpectModel", "PlayModel", "SliceModel", "TextModel", "playbook_schema"]
+__all__ = [
+    "CheckModel",
+    "ExpectModel",
+    "PlayModel",
+    "PromptModel",
+    "SampleModel",
+    "SliceModel",
+    "TextModel",
+    "playbook_schema",
+]
 
 _SCHEMA_ID = "checkrunner/playbook/1"
 _SEVERITIES = ("critical", "warning", "info")
 _METHODS = ("sudo", "su", "doas")
+
+
+_SHORTEST_PAUSE_S = 0.1
 
 
 def _up_to(most: int) -> dict[str, Any]:
@@ -57,6 +70,9 @@ _BecomeUser = Annotated[PlainText | None, Field(description="That user (default 
 _BecomeMethod = Annotated[_Method | None, Field(description="How: `sudo`, `su` or `doas`.")]
 _Stream = Annotated[str, Choice("stdout", "stderr"), WithJsonSchema({"enum": ["stdout", "stderr"]})]
 _SliceWhen = Annotated[str, Choice("fail", "always"), WithJsonSchema({"enum": ["fail", "always"]})]
+_OnInput = Annotated[str, Choice("fail", "ask"), WithJsonSchema({"enum": ["fail", "ask"]})]
+_Stdin = Annotated[str, Choice("none", "tty"), WithJsonSchema({"enum": ["none", "tty"]})]
+_Readings = Annotated[int, Count(1, MOST_READINGS), WithJsonSchema(_up_to(MOST_READINGS))]
 _Severity = Annotated[str, Choice(*_SEVERITIES), WithJsonSchema({"enum": list(_SEVERITIES)})]
 
 
@@ -164,6 +180,26 @@ class SliceModel(_Mapping):
         return self
 
 
+class PromptModel(_Mapping):
+    """The answer to a question that the command asks on its terminal."""
+
+    match: Pattern = Field(description="Regular expression that is found in the line that asks (`re.search`).")
+    answer: Answer = Field(description="The line to type then; its newline is added. Never shown in a report.")
+
+
+class SampleModel(_Mapping):
+    """Readings: the command is run several times."""
+
+    every: Seconds = Field(description="From one start to the next: seconds, or `500ms`, `2s`, `1m`.")
+    count: _Readings = Field(description="How many times, 1 to 1,000.")
+
+    @model_validator(mode="after")
+    def _not_too_often(self) -> SampleModel:
+        if self.every < _SHORTEST_PAUSE_S:
+            raise problem(key="every", message="a command is started every 100 ms at most")
+        return self
+
+
 class CheckModel(_Mapping):
     """One command and what is expected of it."""
 
@@ -199,6 +235,20 @@ class CheckModel(_Mapping):
     session: Identifier = Field(
         default="main", description="Shell to run in; checks of different sessions run side by side."
     )
+    prompts: Annotated[list[PromptModel], OneOrMany()] | None = Field(
+        default=None, description="Answers to what the command asks on its terminal: mapping as below, or list."
+    )
+    on_input: _OnInput | None = Field(
+        default=None, description="Any other question: `fail` ends the check; `ask` asks you, with `--interactive`."
+    )
+    stdin: _Stdin = Field(
+        default="none", description="`tty`: standard input is a terminal, as it is with `prompts` and `on_input: ask`."
+    )
+    duration: Seconds | None = Field(
+        default=None, description="End the command after this time, and count that as success: `5s`, `1m`."
+    )
+    sample: SampleModel | None = Field(default=None, description="Run the command several times: mapping as below.")
+    keep_children: Flag = Field(default=False, description="What the command leaves running is not ended.")
     become: _Become = None
     become_user: _BecomeUser = None
     become_method: _BecomeMethod = None
@@ -214,6 +264,31 @@ class CheckModel(_Mapping):
         if self.argv is not None and (not self.argv or not self.argv[0].text):
             raise problem(key="argv", message="argv starts with the program to run, this is empty")
         return self
+
+    @model_validator(mode="after")
+    def _sensible_times(self) -> CheckModel:
+        if self.sample is None and self.duration is None:
+            return self
+        if self.sample is None:
+            key, seconds, what = "duration", self.duration or 0.0, "duration is over"
+        else:
+            key, seconds, what = "sample", self.sample.every * (self.sample.count - 1), "last reading has begun"
+            self._alone()
+        if self.timeout is not None and self.timeout <= seconds:
+            message = f"the timeout of {self.timeout:g} s comes before the {what}, after {seconds:g} s"
+            hint = "Leave `timeout` out: the time that this needs is then added to what holds for the play."
+            raise problem(key=key, message=message, hint=hint)
+        return self
+
+    def _alone(self) -> None:
+        """What goes together with `sample`."""
+        if self.duration is not None:
+            hint = "An endless command has a duration; a short one, run again and again, is a sample."
+            raise problem(key="sample", message="a check has `duration` or `sample`, not both", hint=hint)
+        for key in ("prompts", "on_input"):
+            if getattr(self, key) not in (None, "fail"):
+                message = f"a check with `sample` cannot have `{key}`: each reading would ask again"
+                raise problem(key=key, message=message)
 
 
 class PlayModel(_Mapping):

@@ -86,22 +86,27 @@ ENDLESS: tuple[Habit, ...] = (
 """Commands that end only by the check's timeout. Under `timeout` they are not warned of."""
 
 _SYSTEM_FILE = re.compile(r"/(etc|usr|boot|bin|sbin|lib\w*|sys|proc|root|var/(?!tmp/)|dev/(sd|nvme|vd|mem|mapper))")
+_ENDLESS_HINT = "It would be ended by the check's timeout; after a `duration:` that is success"
 _LONG_SLEEP_S = 30.0
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-def bad_habits(text: str) -> Iterator[tuple[str, str, int]]:
-    """What is worth a warning in a command's text: message, hint, offset."""
+def bad_habits(text: str, *, bounded: bool = False) -> Iterator[tuple[str, str, int]]:
+    """What is worth a warning in a command's text: message, hint, offset. `bounded`: the check ends it after a time."""
     for command in commands_in(text):
         for row in CHANGING:
             if row.fits(command):
                 yield f"`{command.name}` {row.does}", "A check should only look", command.offset
                 break
-        if command.bounded:
+        if bounded or command.bounded:
             continue
         for row in ENDLESS:
             if row.fits(command):
-                yield f"`{command.name}` {row.does}", "It would be ended by the check's timeout", command.offset
+                yield (
+                    f"`{command.name}` {row.does}",
+                    _ENDLESS_HINT,
+                    command.offset,
+                )
                 break
         if (seconds := _sleep_s(command)) > _LONG_SLEEP_S:
             yield f"sleeps {seconds:g} s", "Everything after it in its session waits", command.offset

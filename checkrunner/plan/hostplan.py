@@ -10,8 +10,9 @@ from typing import Any
 from checkrunner.model.inventory import Host, empty
 from checkrunner.model.metadata import truth
 from checkrunner.model.options import RunOptions
-from checkrunner.model.plan import CheckOutcome, Command, PlannedCheck, Skip, Step
+from checkrunner.model.plan import CheckOutcome, Command, PlannedCheck, Prompt, Skip, Step
 from checkrunner.model.sources import Secret
+from checkrunner.plan.answers import render_answer
 from checkrunner.plan.privileges import become_user
 from checkrunner.plan.shape import Shape
 from checkrunner.plan.texts import Templates
@@ -144,4 +145,13 @@ def make_command(shape: Shape, names: Mapping[str, Any], setup: Setup) -> Comman
         timeout_s=shape.timeout_s,
         capture_bytes=setup.options.capture_bytes,
         requires=check.requires,
+        prompts=tuple(
+            Prompt(match=templates.render(prompt.match, names), answer=render_answer(prompt, names, templates))
+            for prompt in check.prompts
+        ),
+        on_input=check.on_input,
+        stdin_tty=check.stdin_tty,
+        duration_s=check.duration_s,
+        sample=check.sample,
+        keep_children=check.keep_children,
     )

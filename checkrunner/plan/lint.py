@@ -12,6 +12,7 @@ from checkrunner.model.inventory import Host
 from checkrunner.model.metadata import RESULT_NAMES
 from checkrunner.model.playbook import Playbook
 from checkrunner.model.sources import NOWHERE, SourceRef, Template
+from checkrunner.plan.answers import prompt_habits
 from checkrunner.plan.build import Plan
 from checkrunner.plan.excerpts import excerpt
 from checkrunner.plan.faults import UndefinedNameError, place
@@ -67,6 +68,7 @@ def lint(
     problems = [_of_error(error, guess) for error in plan_errors(plan) if getattr(error, "name", None) not in lost]
     for shape in plan.shapes.values():
         problems += _commands(shape)
+        problems += _prompts(shape)
         problems += _tags(shape)
         problems += _become(plan, shape, login)
     problems += _registers(plan)
@@ -127,9 +129,16 @@ def _commands(shape: Shape) -> Iterator[Problem]:
     text = check.run or (Template(text=" ".join(w.text for w in words), source=words[0].source) if words else None)
     if text is None:
         return
-    for message, hint, offset in bad_habits(text.text):
+    for message, hint, offset in bad_habits(text.text, bounded=check.duration_s is not None):
         source, line_text = place(text, offset if check.run else 0)
         yield Problem(level=Level.WARNING, message=message, source=source, line_text=line_text, hint=hint)
+
+
+def _prompts(shape: Shape) -> Iterator[Problem]:
+    for prompt in shape.check.prompts:
+        for message, hint in prompt_habits(prompt):
+            source, line_text = place(prompt.match, 0)
+            yield Problem(level=Level.WARNING, message=message, source=source, line_text=line_text, hint=hint)
 
 
 def _tags(shape: Shape) -> Iterator[Problem]:

@@ -71,6 +71,10 @@ def parts_of(check: Check) -> Iterator[tuple[str, Template, bool, bool]]:
     for key, text in (("run", check.run), ("cwd", check.cwd), ("why", check.why), ("fix", check.fix)):
         if text is not None:
             yield key, text, False, False
+    for prompt in check.prompts:
+        yield "prompts.match", prompt.match, False, False
+        if isinstance(prompt.answer, Template):
+            yield "prompts.answer", prompt.answer, False, False
     yield from _judging_parts(check)
 
 
@@ -102,19 +106,27 @@ def make_shape(play_index: int, play: Play, check: Check, templates: Templates, 
     plain = all(
         part.template.is_static and not part.expression
         for part in parts
-        if part.where in commanding or part.where.startswith("env.")
+        if part.where in commanding or part.where.startswith(("env.", "prompts."))
     )
     return Shape(
         check=check,
         play=play,
         play_index=play_index,
-        timeout_s=next(t for t in (check.timeout_s, play.timeout_s, options.timeout_s) if t is not None),
+        timeout_s=_timeout_s(check, play, options),
         parts=tuple(parts),
         free=frozenset().union(*(part.free for part in parts)),
         needed=frozenset().union(*(part.needed for part in parts)) - sure,
         plain_command=plain and not errors,
         errors=tuple(errors),
     )
+
+
+def _timeout_s(check: Check, play: Play, options: RunOptions) -> float:
+    """The check's own; else what holds for it, beside the time that it takes by its own account."""
+    if check.timeout_s is not None:
+        return check.timeout_s
+    planned = check.sample.every_s * (check.sample.count - 1) if check.sample else check.duration_s or 0.0
+    return planned + (options.timeout_s if play.timeout_s is None else play.timeout_s)
 
 
 def _part(where: str, template: Template, expression: bool, judging: bool, templates: Templates) -> Part:

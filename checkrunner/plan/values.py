@@ -111,6 +111,8 @@ _NOTHING: Mapping[str, Any] = {
     "cwd": "",
     "execution": str(Execution.NOT_RUN),
     "truncated": False,
+    "answered": 0,
+    "samples": [],
 }
 
 

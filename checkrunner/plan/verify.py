@@ -8,6 +8,8 @@ from typing import Any
 
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.metadata import REGISTERED_NAMES, RESULT_NAMES
+from checkrunner.model.playbook import PromptRule
+from checkrunner.plan.answers import render_answer
 from checkrunner.plan.build import Plan, same_everywhere
 from checkrunner.plan.excerpts import excerpt
 from checkrunner.plan.faults import attribute_error, fault_at, find_name, of_variable, restated, undefined_error
@@ -18,7 +20,7 @@ from checkrunner.plan.variables import Names
 
 __all__ = ["PlanError", "check_plan", "plan_errors"]
 
-_REGEX_PARTS = re.compile(r"expect\.std(out|err)\.(not_)?matches|slice\.pattern")
+_REGEX_PARTS = re.compile(r"expect\.std(out|err)\.(not_)?matches|slice\.pattern|prompts\.match")
 
 
 _SHOWN = 10
@@ -191,6 +193,9 @@ def _trial(plan: Plan, host: HostPlan, entry: Entry) -> Iterator[TemplateError]:
             yield from _wrong_types(plan, part, names)
             continue
         try:
+            if part.where == "prompts.answer":
+                render_answer(PromptRule(match=part.template, answer=part.template), names, plan.templates)
+                continue
             if part.where.startswith("env."):
                 plan.templates.render_env(part.template, names)
                 continue
@@ -202,10 +207,8 @@ def _trial(plan: Plan, host: HostPlan, entry: Entry) -> Iterator[TemplateError]:
                 yield bad
 
 
-_SAMPLE: Mapping[str, Any] = {
-    name: {"elapsed_s": 0.1, "cpu_s": 0.1, "cwd": "/", "execution": "done", "truncated": False}.get(name, 0)
-    for name in RESULT_NAMES
-}
+_TYPICAL = {"elapsed_s": 0.1, "cpu_s": 0.1, "cwd": "/", "execution": "done", "truncated": False, "samples": []}
+_SAMPLE: Mapping[str, Any] = {name: _TYPICAL.get(name, 0) for name in RESULT_NAMES}
 
 
 def _wrong_types(plan: Plan, part: Part, names: Mapping[str, Any]) -> Iterator[TemplateError]:

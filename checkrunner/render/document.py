@@ -152,6 +152,8 @@ def _metadata(value: object) -> object:
             "max": _number(value.maximum),
             "max_host": safe_json(value.max_host),
         }
+    if isinstance(value, Mapping):
+        return {str(name): _metadata(part) for name, part in value.items()}
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int | float):

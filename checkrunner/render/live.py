@@ -54,10 +54,23 @@ class LiveProgress(SilentProgress):
         self._watch = Watch()
         self._lock = threading.Lock()
         self._live: Live | None = None
+        self._over = False
 
     def run_started(self, hosts: int, checks: int) -> None:
         """Start drawing."""
         self._watch.run_started(hosts, checks, self._clock())
+        self.resume()
+
+    def pause(self) -> None:
+        """Take the view away for a while."""
+        live, self._live = self._live, None
+        if live is not None:
+            live.stop()
+
+    def resume(self) -> None:
+        """Draw from now on."""
+        if self._over or self._live is not None:
+            return
         self._live = Live(
             console=self._console,
             get_renderable=self.view,
@@ -104,9 +117,8 @@ class LiveProgress(SilentProgress):
 
     def close(self) -> None:
         """Take the view away; idempotent."""
-        live, self._live = self._live, None
-        if live is not None:
-            live.stop()
+        self._over = True
+        self.pause()
 
     def view(self) -> RenderableType:
         """What is drawn now."""

@@ -85,6 +85,12 @@ class SilentProgress:
     def tick(self) -> None:
         """Call it about once a second while nothing happens, so that a view can say what is being waited for."""
 
+    def pause(self) -> None:
+        """Leave the terminal to somebody who is asked something; idempotent."""
+
+    def resume(self) -> None:
+        """Show again what is going on; idempotent."""
+
     def close(self) -> None:
         """End the view; idempotent."""
 
@@ -112,6 +118,7 @@ class LineProgress(SilentProgress):
         self._watch = Watch()
         self._spoke = 0.0
         self._trouble_lines = 0
+        self._held: list[str] | None = None
 
     def run_started(self, hosts: int, checks: int) -> None:
         """Say how much there is to do."""
@@ -161,9 +168,19 @@ class LineProgress(SilentProgress):
         others = "".join(f", {number:,} {kind}" for kind, number in kinds.items() if number)
         self._say(f"finished in {took}: {watch.looked_at:,} of {count_of(watch.checks, 'check')} looked at{others}")
 
+    def pause(self) -> None:
+        """Keep what there is to say."""
+        self._held = [] if self._held is None else self._held
+
+    def resume(self) -> None:
+        """Say it."""
+        held, self._held = self._held, None
+        for line in held or ():
+            self._write(line)
+
     def tick(self) -> None:
         """A heartbeat when nothing was said for `every_s`."""
-        if self._clock() - self._spoke >= self._every_s:
+        if self._held is None and self._clock() - self._spoke >= self._every_s:
             self._say(heartbeat(self._watch, self._clock(), longest=3, mask=self._mask))
 
     def _remote_side(self, outcome: HostOutcome) -> str:
@@ -186,7 +203,10 @@ class LineProgress(SilentProgress):
 
     def _say(self, line: str) -> None:
         self._spoke = self._clock()
-        self._write(safe(line) + "\n")
+        if self._held is None:
+            self._write(safe(line) + "\n")
+        else:
+            self._held.append(safe(line) + "\n")
 
 
 def heartbeat(watch: Watch, now: float, *, longest: int, mask: Callable[[str], str]) -> str:

@@ -178,6 +178,9 @@ class _Page:
         since = finding.seen.get("since_s")
         if isinstance(since, NumberRange):
             facts.append(f"{_plain(finding.seen.get('kind', 'seen'))} for {_value(since, _seconds)}")
+        facts += _samples(result)
+        if answered := result.get("answered"):
+            facts.append(f"questions answered: {_value(answered, _plain)}")
         facts += _leftovers(result)
         if facts and finding.verdict is not VerdictState.OK:
             for line in wrapped(", ".join(facts), self._width, first=_INDENT, rest=_INDENT):
@@ -283,6 +286,19 @@ def _leftovers(result: Mapping[str, object]) -> list[str]:
     what = _value(number, _plain)
     which = f" (pid {', '.join(_plain(pid) for pid in pids)})" if isinstance(pids, list | tuple) else ""
     return [f"{what} {'process' if what == '1' else 'processes'} left running{which}"]
+
+
+def _samples(result: Mapping[str, object]) -> list[str]:
+    """``5 readings (2 failed), each took 8 ms, lines of each: 1``: what the runs of a sampled command came to."""
+    samples = result.get("samples")
+    if not isinstance(samples, Mapping):
+        return []
+    failed = f" ({_plain(samples['failed'])} failed)" if "failed" in samples else ""
+    facts = [f"{_value(samples['count'], _plain)} readings{failed}"]
+    for name, label, show in (("elapsed_s", "each took", _seconds), ("stdout_lines", "lines of each:", _plain)):
+        if name in samples:
+            facts.append(f"{label} {_value(samples[name], show)}")
+    return facts
 
 
 def _plain(value: object) -> str:

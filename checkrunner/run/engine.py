@@ -12,7 +12,7 @@ from checkrunner.model.errors import HostError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import HostOutcome
-from checkrunner.model.seams import Observer, Script, Session
+from checkrunner.model.seams import Driver, Observer, Script, Session
 from checkrunner.run.host import HostRun
 from checkrunner.run.stop import Stop
 
@@ -28,13 +28,16 @@ class Engine:
     """Runs scripts on hosts, at most `forks` hosts at a time.
 
     A host's trouble becomes its own outcomes. Every planned check of every host yields exactly one outcome, whatever
-    happens: a stop (interrupt, deadline) turns what is left into `not_run`.
+    happens: a stop (interrupt, deadline) turns what is left into `not_run`. `driver` answers what commands ask.
     """
 
-    def __init__(self, open_session: OpenSession, *, options: RunOptions, observer: Observer) -> None:
+    def __init__(
+        self, open_session: OpenSession, *, options: RunOptions, observer: Observer, driver: Driver | None = None
+    ) -> None:
         self._open_session = open_session
         self._options = options
         self._observer = observer
+        self._driver = driver
 
     async def run(self, scripts: Sequence[Script], stop: Stop) -> list[HostOutcome]:
         """Run all scripts; the outcomes come back in the order of `scripts`.
@@ -77,7 +80,7 @@ class Engine:
             self._observer.host_finished(outcome)
 
     async def _one_host(self, script: Script, stop: Stop) -> HostOutcome:
-        run = HostRun(script, observer=self._observer, stop=stop)
+        run = HostRun(script, observer=self._observer, stop=stop, driver=self._driver)
         if stop.reason:
             return run.never_started()
         self._observer.host_connecting(script.host.name)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from checkrunner.model.errors import AgentError, HostError, SessionError, SessionLostError, TemplateError
 from checkrunner.model.observation import Observation
-from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck, Skip, Step
+from checkrunner.model.plan import CheckOutcome, HostOutcome, OnPrompt, PlannedCheck, Skip, Step
 from checkrunner.model.results import (
     Execution,
     HostState,
@@ -22,7 +22,7 @@ from checkrunner.model.results import (
     Verdict,
     VerdictState,
 )
-from checkrunner.model.seams import Observer, Script, Session
+from checkrunner.model.seams import Driver, Observer, Script, Session
 from checkrunner.run.stop import Stop
 
 __all__ = ["HostRun"]
@@ -43,9 +43,10 @@ _STOP_MESSAGES = {
 class HostRun:
     """Drives one script over one session. Every planned check gets exactly one outcome, reported to the observer."""
 
-    def __init__(self, script: Script, *, observer: Observer, stop: Stop) -> None:
+    def __init__(self, script: Script, *, observer: Observer, stop: Stop, driver: Driver | None = None) -> None:
         self._script = script
         self._observer = observer
+        self._driver = driver
         self._stop = stop
         self._outcomes: dict[str, CheckOutcome] = {}
         self._judged: dict[str, CheckOutcome] = {}
@@ -140,7 +141,8 @@ class HostRun:
         started = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout_at(answer_by):
-                result, early = await session.run(step, on_state=functools.partial(self._see, step.planned))
+                see = functools.partial(self._see, step.planned)
+                result, early = await session.run(step, on_state=see, on_prompt=self._on_prompt(step.planned))
         except TimeoutError:
             self._host_lost(SessionLostError("the remote side stopped answering"))
             await session.aclose()
@@ -164,6 +166,11 @@ class HostRun:
         self._publish(outcome)
         slices = await self._slices(session, step, result, verdict, early)
         self._record(self._outcome(step.planned, verdict, result=result, slices=slices))
+
+    def _on_prompt(self, planned: PlannedCheck) -> OnPrompt | None:
+        if self._driver is None:
+            return None
+        return functools.partial(self._driver.answer, self._script.host.name, planned)
 
     def _see(self, planned: PlannedCheck, observation: Observation) -> None:
         self._seen[planned.key] = observation
@@ -281,5 +288,15 @@ class HostRun:
             error=error,
             connect_s=round(connect_s, 3),
             agent=session.agent if session else "",
-            notes=tuple(session.notes) if session else (),
+            notes=(*session.notes, *_left_running(self._outcomes.values())) if session else (),
         )
+
+
+def _left_running(outcomes: Iterable[CheckOutcome]) -> Iterator[str]:
+    """A warning for each check that started what it should not have."""
+    for outcome in outcomes:
+        if outcome.result is not None and outcome.result.leftover_pids and not outcome.planned.check.keep_children:
+            yield (
+                f"left_running: the check {outcome.planned.check.id} left processes running; what was left of them at "
+                "the end of the run was ended (keep_children: true would keep them)"
+            )

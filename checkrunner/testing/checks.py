@@ -8,14 +8,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from checkrunner.model.errors import AgentError, ConnectError, SessionLostError
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
-from checkrunner.model.plan import Command, PlannedCheck, Step
+from checkrunner.model.plan import Command, PlannedCheck, PromptText, Step
 from checkrunner.model.playbook import Check
 from checkrunner.model.results import Execution, SliceMode, SliceQuery
-from checkrunner.model.seams import Channel, Session, Transport
+from checkrunner.model.seams import Channel, Driver, Session, Transport
+from checkrunner.model.sources import Secret
 from checkrunner.testing.twins import CLOGGED, COMPLAIN, COMPLAIN_FOREVER, ECHO, END, FLOOD
 
 __all__ = [
     "check_channel",
+    "check_driver",
     "check_session",
     "check_transport",
     "make_step",
@@ -172,6 +174,20 @@ async def check_transport(
         await _breaks(await transport.open(host, ECHO, timeout_s=_SOON_S), break_links)
     await asyncio.gather(transport.aclose(), transport.aclose())
     await transport.aclose()
+
+
+async def check_driver(make: Callable[[], Driver], prompt: PromptText) -> None:
+    """The contract of `Driver`. `prompt` must be one that it answers or refuses without being waited for."""
+    driver = make()
+    planned = make_step("echo hello").planned
+    async with asyncio.timeout(_SOON_S):
+        first, second = await asyncio.gather(*(driver.answer(host, planned, prompt) for host in ("a", "b")))
+        assert all(answer is None or isinstance(answer, Secret) for answer in (first, second))
+        withdrawn = asyncio.ensure_future(driver.answer("a", planned, prompt))
+        await asyncio.sleep(0)
+        withdrawn.cancel()
+        await asyncio.wait({withdrawn})
+        await driver.answer("a", planned, prompt)  # what was withdrawn is in nobody's way
 
 
 async def check_session(open_one: Callable[[], Awaitable[Session]]) -> None:

@@ -18,7 +18,7 @@ from checkrunner.link.payload import START, VARIABLE, load_part, load_payload
 
 REMOTE = Path(__file__).resolve().parents[2] / "remote"
 
-PART_ID = 1_000_000_000  # of the request that sends a later part of the agent, on demand
+PART_ID = 1_000_000_000  # of the first request that sends a later part of the agent, on demand
 Answer = dict[str, Any]
 
 
@@ -54,6 +54,7 @@ class AgentProcess:
         self.stdin, self.stdout = self.process.stdin, self.process.stdout
         self.buffer = b""
         self.last = 0
+        self.parts = 0
         self.kept: list[Answer] = []
         self.hello: Answer = {}
         if hello is not None:
@@ -90,8 +91,9 @@ class AgentProcess:
             answer["data"], self.buffer = self.buffer[: answer["payload"]], self.buffer[answer["payload"] :]
         if answer["t"] == "need":
             code = load_part(answer["part"])
-            self.send(f"part {PART_ID} name={answer['part']} code:{len(code)}\n".encode() + code)
-        if answer["t"] == "need" or answer.get("id") == PART_ID:
+            self.send(f"part {PART_ID + self.parts} name={answer['part']} code:{len(code)}\n".encode() + code)
+            self.parts += 1
+        if answer["t"] == "need" or PART_ID <= answer.get("id", 0) < PART_ID + self.parts:
             return self.read(end - time.monotonic())
         return answer
 

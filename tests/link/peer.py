@@ -1,8 +1,9 @@
 """A tiny agent for tests of the client's side: it speaks the protocol and does odd things when a command asks for it.
 
 Commands: ``echo TEXT``, ``false``, ``sleep SECONDS``, ``size`` (prints the command's own length and digest),
-``exit-agent``, ``seen-after`` (a state after the
-result), ``seen-flood``, ``seen-other ID``, ``garbage``, ``wrong-id``, ``flood-slice``, ``fatal KIND``.
+``exit-agent``, ``words`` (prints the request's keys and sections), ``ask TEXT`` (prints the answer), ``ask-twice``
+(withdraws its first question), ``ask-and-end``, ``ask-flood``, ``seen-after`` (a state after the result), ``seen-flood``, ``seen-other ID``, ``need NAMES`` (asks for parts), ``refuse-parts``, ``parts`` (prints
+the name and digest of each that came), ``garbage``, ``wrong-id``, ``flood-slice``, ``fatal KIND``.
 """
 
 from __future__ import annotations
@@ -45,19 +46,39 @@ if not line.startswith(b"hello 0 "):
 words = dict(word.split("=") for word in line.decode().split()[2:])
 out({"t": "hello", "nonce": words["nonce"], "v": 1, "agent": DIGEST, "python": "3", "bash": "5", "uid": os.getuid(),
      "pid": os.getpid(), "clock": time.time(), "dir": "", "notes": []})
-outputs, late = {}, 0
+outputs, late, parts, refusing = {}, 0, [], False
+
+def ask(ident, text):
+    out({"t": "prompt", "id": ident, "text": text, "secret": text.startswith("Password")})
+
+waiting = []
+
+def answer(ident):
+    got = request()
+    while got[0] != "answer":
+        waiting.append(got)
+        got = request()
+    _, number, keys, sections = got
+    assert int(keys["of"]) == ident, keys
+    out({"t": "ok", "id": number})
+    return b"refused" if keys.get("refuse") == "1" else sections["text"]
 
 def seen(ident):
     out({"t": "running", "id": ident, "elapsed_s": 1.0, "state": "sleep 1 s idle",
          "seen": {"kind": "idle", "pid": 7, "name": "sleep", "wchan": "hrtimer_nanosleep", "since_s": 1.0}})
 
 while True:
-    verb, ident, keys, sections = request()
+    verb, ident, keys, sections = waiting.pop(0) if waiting else request()
     if verb == "bye":
         out({"t": "bye", "id": ident})
         sys.exit(0)
     if verb == "cancel":
         out({"t": "ok", "id": ident})
+        continue
+    if verb == "part":
+        parts.append(b"%s %s\n" % (keys["name"].encode(), hashlib.sha256(sections["code"]).hexdigest().encode()))
+        refused = {"t": "error", "id": ident, "kind": "bad_request", "message": "no such part"}
+        out(refused if refusing else {"t": "ok", "id": ident})
         continue
     if verb == "slice":
         if keys["mode"] == "match":
@@ -95,8 +116,31 @@ while True:
             seen(ident)
     elif word == b"seen-other":
         seen(int(rest))
+    elif word == b"need":
+        for name in rest.decode().split(" "):
+            out({"t": "need", "part": name})
+    elif word == b"refuse-parts":
+        refusing = True
+    elif word == b"parts":
+        data = b"".join(parts)
     elif word == b"size":
         data = b"%d %s\n" % (len(command), hashlib.sha256(command).hexdigest().encode())
+    elif word == b"words":
+        words = ["%s=%s" % item for item in keys.items() if item[0] not in ("session", "timeout_ms", "cap")]
+        words += ["%s:%s" % (name, sections[name].decode()) for name in sections if name != "command"]
+        data = " ".join(words).encode() + b"\n"
+    elif word == b"ask":
+        ask(ident, rest.decode())
+        data = answer(ident) + b"\n"
+    elif word == b"ask-twice":
+        ask(ident, "first? ")
+        ask(ident, "second? ")
+        data = answer(ident) + b"\n"
+    elif word == b"ask-and-end":
+        ask(ident, "too late? ")
+    elif word == b"ask-flood":
+        for number in range(1000):
+            ask(ident, "%d? " % number)
     elif word == b"exit-agent":
         os.write(2, b"the agent's last words\n")
         os._exit(3)

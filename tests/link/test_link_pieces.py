@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from checkrunner.link.pieces import Piece, cut_source
+from checkrunner.link.payload import LATER
+from checkrunner.link.pieces import Piece, cut_module, cut_source
 
 AGENT = Path(__file__).resolve().parents[2] / "remote" / "agent.py"
+PARTS = [AGENT.with_name(f"{name}.py") for name in LATER]
 MAIN = b'\n\nif __name__ == "__main__":\n    main()\n'
 
 
@@ -38,16 +40,28 @@ def test_every_function_of_the_agent_is_cut_out() -> None:
     assert rest.count(b"\n") == source[: source.index(MAIN) + 1].count(b"\n"), "lines keep their numbers"
 
 
-def test_the_agent_keeps_the_rules_of_a_source_that_is_cut() -> None:
+@pytest.mark.parametrize("part", PARTS, ids=lambda path: path.name)
+def test_every_function_of_a_later_part_is_cut_out(part: Path) -> None:
+    source = part.read_bytes()
+    rest, pieces = cut_module(source)
+    assert places(pieces) == functions(source)
+    assert functions(rest) == set()
+    assert b"\0" not in source, "the pieces of a part are separated by it"
+    assert rest.count(b"\n") == source.count(b"\n"), "lines keep their numbers"
+    assert len(pieces) > 5
+
+
+@pytest.mark.parametrize("part", [AGENT, *PARTS], ids=lambda path: path.name)
+def test_the_agent_keeps_the_rules_of_a_source_that_is_cut(part: Path) -> None:
     """No statement outside of functions calls a function of the file, and defaults are constants."""
-    tree = ast.parse(AGENT.read_bytes())
-    named = {name for _, name, _, _ in functions(AGENT.read_bytes())}
+    tree = ast.parse(part.read_bytes())
+    named = {name for _, name, _, _ in functions(part.read_bytes())}
     outside = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     for function in outside:
         for default in [*function.args.defaults, *[d for d in function.args.kw_defaults if d]]:
             assert not [n for n in ast.walk(default) if isinstance(n, ast.Call | ast.List | ast.Dict)], function.name
     statements = [s for node in tree.body for s in (node.body if isinstance(node, ast.ClassDef) else [node])]
-    for statement in statements[:-1]:  # the last one calls main()
+    for statement in statements[:-1] if part == AGENT else statements:  # the last one of the agent calls main()
         if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
             calls = {n.func.id for n in ast.walk(statement) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
             assert not calls & named

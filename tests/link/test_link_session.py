@@ -14,7 +14,7 @@ from async_helpers import run_async
 from peer import peer_payload
 from sshd import wait_until
 
-from checkrunner.link.payload import PROBE_LINE, Payload, load_payload, pack_payload
+from checkrunner.link.payload import LATER, PROBE_LINE, Payload, load_part, load_payload, pack_payload
 from checkrunner.link.session import FramedSession, open_session
 from checkrunner.link.transports.local import LocalTransport
 from checkrunner.model.errors import (
@@ -406,6 +406,55 @@ def test_what_a_command_does_is_told_to_its_caller_alone() -> None:
         )
         assert [state.brief for state in states] == ["idle hrtimer_nanosleep (sleep)"]
         assert others == []
+
+    with_session(use)
+
+
+def digest(name: str) -> str:
+    return hashlib.sha256(load_part(name)).hexdigest()
+
+
+async def output(session: FramedSession, command: str) -> str:
+    _, (piece,) = await session.run(make_step(command, early=(HEAD,)))
+    assert piece is not None
+    return "".join(f"{line.data.decode()}\n" for line in piece.lines)
+
+
+def test_a_part_that_is_needed_is_sent_once() -> None:
+    async def use(session: FramedSession) -> None:
+        assert await output(session, "parts") == ""
+        await session.run(make_step(f"need {' '.join(LATER)}"))
+        assert await output(session, "parts") == "".join(f"{name} {digest(name)}\n" for name in LATER)
+
+    with_session(use)
+
+
+@pytest.mark.parametrize(
+    "names", [f"{LATER[0]} {LATER[0]}", "agent", "../agent", "wrapper.sh", "x" * 3000], ids=lambda names: names[:20]
+)
+def test_a_part_that_is_needed_twice_or_unknown_ends_the_session(names: str) -> None:
+    async def use(session: FramedSession) -> None:
+        with pytest.raises(ProtocolError, match="which it has or which does not exist"):
+            await session.run(make_step(f"need {names}"))
+        with pytest.raises(ProtocolError):
+            await session.run(make_step("echo x"))
+
+    with_session(use)
+
+
+def test_a_part_that_is_refused_harms_no_command() -> None:
+    async def use(session: FramedSession) -> None:
+        await session.run(make_step("refuse-parts"))
+        await session.run(make_step(f"need {LATER[0]}"))
+        assert await output(session, "parts") == f"{LATER[0]} {digest(LATER[0])}\n"
+        assert await output(session, "echo still here") == "still here\n"
+
+    with_session(use)
+
+
+def test_closing_with_a_part_under_way() -> None:
+    async def use(session: FramedSession) -> None:
+        await session.run(make_step(f"need {LATER[0]}"))
 
     with_session(use)
 

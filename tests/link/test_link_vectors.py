@@ -15,6 +15,7 @@ from checkrunner.link.answers import (
     Bye,
     Done,
     Hello,
+    Need,
     NoInterpreter,
     ResultAnswer,
     Running,
@@ -52,5 +53,5 @@ def test_the_agent_reads_them() -> None:
                 assert answer.kind == vector["answer"], vector["name"]
             else:
                 assert isinstance(answer, KINDS[vector["answer"]]), vector["name"]
-            assert isinstance(answer, Hello | NoInterpreter | Starting) or answer.id == vector["id"]
+            assert isinstance(answer, Hello | Need | NoInterpreter | Starting) or answer.id == vector["id"]
         assert agent.wait(10) == 0

@@ -13,11 +13,23 @@ from checkrunner.load.extra_vars import parse_extra_vars
 from checkrunner.load.inventory import load_inventory, load_inventory_with_origins
 from checkrunner.load.patterns import select
 from checkrunner.load.playbook import load_playbook
-from checkrunner.load.schema import CheckModel, ExpectModel, PlayModel, SliceModel, TextModel, playbook_schema
+from checkrunner.load.schema import (
+    CheckModel,
+    ExpectModel,
+    PlayModel,
+    PromptModel,
+    SampleModel,
+    SliceModel,
+    TextModel,
+    playbook_schema,
+)
 
 ROOT = Path(__file__).parent.parent.parent
 PLAYBOOK = (ROOT / "docs" / "playbook.md").read_text(encoding="utf-8")
 INVENTORY = (ROOT / "docs" / "inventory.md").read_text(encoding="utf-8")
+
+
+MODELS = [PlayModel, CheckModel, ExpectModel, TextModel, SliceModel, PromptModel, SampleModel]
 
 
 def key_table(model: type[BaseModel]) -> str:
@@ -39,14 +51,14 @@ def blocks(text: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("model", [PlayModel, CheckModel, ExpectModel, TextModel, SliceModel])
+@pytest.mark.parametrize("model", MODELS)
 def test_the_tables_of_keys_are_those_of_the_models(model: type[BaseModel]) -> None:
     table = key_table(model)
 
     assert table in PLAYBOOK, f"put this table of {model.__name__} into docs/playbook.md:\n{table}"
 
 
-@pytest.mark.parametrize("model", [PlayModel, CheckModel, ExpectModel, TextModel, SliceModel])
+@pytest.mark.parametrize("model", MODELS)
 def test_every_key_is_in_some_example(model: type[BaseModel]) -> None:
     examples = "\n".join(blocks(PLAYBOOK, "yaml"))
 
@@ -104,7 +116,7 @@ def test_the_schema_describes_every_key() -> None:
     schema = playbook_schema()
     definitions = schema["$defs"]
 
-    assert set(definitions) == {"PlayModel", "CheckModel", "ExpectModel", "TextModel", "SliceModel"}
+    assert set(definitions) == {model.__name__ for model in MODELS}
     for name, definition in definitions.items():
         assert definition["additionalProperties"] is False, name
         for key, value in definition["properties"].items():

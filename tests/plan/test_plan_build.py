@@ -226,6 +226,8 @@ def test_what_a_registered_result_has() -> None:
         "cwd": "/x",
         "execution": "done",
         "truncated": False,
+        "answered": 0,
+        "samples": [],
         "verdict": "warn",
         "ok": False,
         "failed": True,

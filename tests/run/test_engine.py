@@ -12,12 +12,13 @@ from checkrunner.model.errors import AgentError, HostKeyError, NoInterpreterErro
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Activity, Observation
 from checkrunner.model.options import RunOptions
-from checkrunner.model.plan import HostOutcome, PlannedCheck, Step
+from checkrunner.model.plan import HostOutcome, PlannedCheck, PromptText, Step
 from checkrunner.model.results import Execution, HostState, Result, VerdictState
-from checkrunner.model.seams import Session
+from checkrunner.model.seams import Driver, Session
+from checkrunner.model.sources import Secret
 from checkrunner.run.engine import Engine
 from checkrunner.run.stop import Stop
-from checkrunner.testing import check_observer, check_script
+from checkrunner.testing import check_driver, check_observer, check_script
 
 
 def host(name: str) -> Host:
@@ -38,10 +39,11 @@ def run(
     options: RunOptions | None = None,
     recorder: Recorder | None = None,
     stop_on: Callable[[Stop], Awaitable[None]] | None = None,
+    driver: Driver | None = None,
 ) -> list[HostOutcome]:
     async def main() -> list[HostOutcome]:
         stop = Stop()
-        engine = Engine(opener, options=options or RunOptions(), observer=recorder or Recorder())
+        engine = Engine(opener, options=options or RunOptions(), observer=recorder or Recorder(), driver=driver)
         stopper = asyncio.ensure_future(stop_on(stop)) if stop_on else None
         async with asyncio.timeout(20):
             outcomes = await engine.run(scripts, stop)
@@ -348,3 +350,33 @@ def test_any_shape_of_run_yields_each_check_once(data: st.DataObject) -> None:
 
     assert [c.key for c in checks] == [c.planned.key for c in outcome.checks]
     assert sorted(c.key for c in checks) == sorted(recorder.of("check_finished"))
+
+
+class Person:
+    """A driver that answers with who asks what; refuses passwords."""
+
+    async def answer(self, host: str, planned: PlannedCheck, prompt: PromptText) -> Secret | None:
+        return None if prompt.secret else Secret(f"{host}/{planned.key}: {prompt.text}")
+
+
+def test_the_driver_is_asked_with_host_and_check() -> None:
+    asks = {"a": PromptText(text="Sure?"), "b": PromptText(text="Password:", secret=True)}
+    sessions = {name: FakeSession(asks=asks) for name in ("h1", "h2")}
+    scripts = [script(name, [planned("a"), planned("b")]) for name in sessions]
+
+    run(scripts, opens(sessions), driver=Person())
+
+    assert sessions["h1"].typed == ["h1/a: Sure?", None]
+    assert sessions["h2"].typed == ["h2/a: Sure?", None]
+
+
+def test_without_a_driver_nobody_is_asked() -> None:
+    session = FakeSession(asks={"a": PromptText(text="Sure?")})
+
+    run([script("h1", [planned("a")])], opens({"h1": session}))
+
+    assert session.typed == [None]
+
+
+def test_the_driver_of_the_tests_keeps_the_contract() -> None:
+    asyncio.run(check_driver(Person, PromptText(text="Sure?")))

@@ -54,6 +54,9 @@ def test_children_that_stay_delay_nothing_and_are_named(cli: CommandLine) -> Non
 
     assert outcome.code == 0
     assert outcome.report["run"]["elapsed_s"] < 20
+    (warning,) = outcome.report["warnings"]
+    assert "left_running: the check background left processes running" in warning
+    cli.sshd.assert_clean()
 
 
 def test_outputs_keep_their_bytes_and_their_counts(cli: CommandLine) -> None:
