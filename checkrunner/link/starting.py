@@ -194,8 +194,8 @@ class Starter:
         elif link.starting:
             what = "the login shell has started Python, which ended before its hello"
             hint = (
-                "Its start-up files may set limits that are too tight (ssh HOST ulimit -a: open files, memory, processes) "
-                "or redirect standard input; or that Python does not work: ssh HOST python3 -IS -c pass"
+                "Its start-up files may set limits that are too tight (ssh HOST ulimit -a: open files, memory, "
+                "processes) or redirect standard input; or that Python does not work: ssh HOST python3 -IS -c pass"
             )
         else:
             what = "the login shell ended before the agent started"

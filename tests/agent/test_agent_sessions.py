@@ -211,7 +211,7 @@ ENDS: dict[str, int | str] = {
     "shift 99": 1,
     "! true": 1,
     "exec {fd}>/dev/null 1>&$fd 2>&$fd; (exit 5)": 5,
-    "for i in {3..64} 255; do eval \"exec $i>&-\"; done; (exit 5)": 5,
+    'for i in {3..64} 255; do eval "exec $i>&-"; done; (exit 5)': 5,
     "exec 19</dev/null; exec 19<&-; (exit 5)": 5,
     "exec > >(cat); (exit 5)": 5,
     "echo x > >(cat); (exit 5)": 5,
@@ -221,7 +221,7 @@ ENDS: dict[str, int | str] = {
     "ulimit -f 1; (exit 5)": 5,
     "umask 777; (exit 5)": 5,
     "timeout -s KILL 0.1 sleep 9": 137,
-    "for b in $(compgen -b); do eval \"$b() { return 9; }\" 2>/dev/null; done; (unset -f exit; exit 5)": 5,
+    'for b in $(compgen -b); do eval "$b() { return 9; }" 2>/dev/null; done; (unset -f exit; exit 5)': 5,
 }
 
 
@@ -232,7 +232,7 @@ def test_whatever_a_command_does_to_its_shell_the_next_one_is_right(agent: Agent
     said = result.get("rc", str(result.get("signal")))
     assert (result["execution"], said) == ("done", ENDS[command]), agent.data(result["id"], "stderr")
     assert result["elapsed_s"] < 2
-    again = agent.run("\\command \\printf %s \"$v $E $PWD\"; (\\command \\exit 7)", timeout_s=10)
+    again = agent.run('\\command \\printf %s "$v $E $PWD"; (\\command \\exit 7)', timeout_s=10)
     if "compgen -b" in command:  # that is what it has asked for
         again = agent.run("/bin/sh -c 'echo $1; exit 7' sh \"$v $E $PWD\"")
     assert (again["execution"], again["rc"]) == ("done", 7), again

@@ -213,18 +213,14 @@ def test_a_slow_start_up_file_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(transport.commands) == 2, "it was asked once what it waits for"
 
 
-def test_a_start_up_file_that_hangs_once_costs_a_second_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_start_up_file_that_hangs_once_costs_a_second_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("checkrunner.link.session._SILENT_S", 0.3)
 
     async def use(session: FramedSession) -> None:
         result, _ = await session.run(make_step("echo x"))
         assert result.rc == 0
 
-    transport = with_session(
-        use, f"[ -e {tmp_path}/once ] || {{ : >{tmp_path}/once; sleep 100; }}", hello_timeout_s=30
-    )
+    transport = with_session(use, f"[ -e {tmp_path}/once ] || {{ : >{tmp_path}/once; sleep 100; }}", hello_timeout_s=30)
     assert starts(transport) == 2
 
 

@@ -8,8 +8,7 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -60,17 +59,17 @@ def test_an_account_that_may_run_nothing_is_told(make_sshd: MakeSshd, tmp_path: 
 
 
 @pytest.fixture
-def without_bash(tmp_path: Path) -> Iterator[str]:
+def without_bash(tmp_path: Path) -> str:
     """A login shell on a host that has no bash: a name space that hides it, with busybox's shell."""
     bash = Path(shutil.which("bash") or "/bin/bash").resolve()
     if os.getuid() or shutil.which("busybox") is None or bash.is_relative_to("/usr/local"):
         pytest.skip("needs root and busybox")
     script = tmp_path / "shell"
     script.write_text(
-        f"#!/bin/sh\nexec unshare -m /bin/sh -c 'mount --bind /dev/null {bash}; exec busybox sh \"$@\"' sh \"$@\"\n"
+        f'#!/bin/sh\nexec unshare -m /bin/sh -c \'mount --bind /dev/null {bash}; exec busybox sh "$@"\' sh "$@"\n'
     )
     script.chmod(0o755)
-    yield str(script)
+    return str(script)
 
 
 def test_a_host_without_bash_is_told(make_sshd: MakeSshd, tmp_path: Path, without_bash: str) -> None:

@@ -152,7 +152,7 @@ class SshChannel(asyncssh.SSHClientSession[bytes]):
             self._channel.write_eof()
 
     async def aclose(self, *, kill: bool = False) -> bool:
-        """End the command's input and the channel. Costs no round trip: only the end of what is killed is waited for."""
+        """End the command's input and the channel. Waits for nothing but the end of what is killed."""
         if self._closed:
             return self._exited.is_set()
         self._closed = True
