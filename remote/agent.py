@@ -2,8 +2,8 @@
 
 It is executed from memory with its standard input and output as the byte stream of docs/protocol.md, keeps named bash
 sessions, copies what commands write into captures, and answers questions about them. `WRAPPER`, the text of wrapper.sh,
-`DIGEST`, the name of this source, and `assemble`, which makes a module of a part that comes later (states.py), are
-globals that the loader sets.
+`DIGEST`, the name of this source, and `assemble`, which makes a module of a part that comes later (states.py,
+endings.py), are globals that the loader sets.
 
 Starting is most of what a host pays. So only what is needed at once is imported, JSON is written by hand, and each
 function is compiled when it is called first (checkrunner/link/pieces.py). Hence two rules for this file: no statement
@@ -45,7 +45,8 @@ RECENT = 64  # runs that have ended and stay as they are; twice as many, and the
 LATE_MAX = 64  # outputs that background processes still hold and that are read to nowhere
 TAIL_MAX = 4096  # of what was written to the terminal
 BOOT_S = 10.0  # for bash to start, and for lines of ours to come back
-NEED_S = 0.25  # what a command may take before the code that looks at processes is asked for
+NEED_S = 0.25  # what a command may take before the code that looks at processes and ends them is asked for
+PART_S = 5.0  # for that code to come when a command has to be ended
 QUIET_S = 1.0  # what a command may take before anybody looks at its processes
 CONFIRM_S = 0.25  # from the first look to the second: what is seen in both is believed
 LOOK_S = 1.0  # between two looks from then on
@@ -62,7 +63,8 @@ FIELDS = (
 REPORT_HEAD = b"checkrunner-report"
 
 HELLO_KEYS = {"v", "nonce", "host_bytes", "max_sessions"}
-RUN_KEYS = {"session", "timeout_ms", "cap", "input", "stdin"}
+END_KEYS = ("duration_ms", "sample_ms", "sample_count", "keep")
+RUN_KEYS = {"session", "timeout_ms", "cap", "input", "stdin"}.union(END_KEYS)
 RUN_SECTIONS = {"command", "cwd", "become", "requires"}
 SLICE_KEYS = set("of stream mode first last before after max_lines max_bytes line_bytes".split())
 SLICE_MODES = ("head", "tail", "lines", "bytes", "match")
@@ -251,12 +253,13 @@ def link_of(pid, fd):
         return ""
 
 
-def blocked_read(pid):
-    """The target of the descriptor that the process sleeps in a system call on; "" when that cannot be seen."""
-    words = slurp("/proc/%d/syscall" % pid).split()
-    if len(words) < 2:
-        return ""
-    return link_of(pid, int(words[1], 16) & 0xFFFF)
+def grown(everything, pids):
+    """These processes and all that descend from them."""
+    found, more = set(pids), True
+    while more:
+        more = [one.pid for one in everything.values() if one.ppid in found and one.pid not in found]
+        found.update(more)
+    return found
 
 
 def unread(fd):
@@ -631,7 +634,7 @@ def scan_contains(capture, needle):
 def scan_decoded(capture, needle):
     """`contains` the slow way, for a text that holds the replacement character itself."""
     count = found = 0
-    for line in scan_lines(capture, 1, capture.kept):
+    for line in scan_lines(capture, 1, LINE_MAX):
         if line is None:
             yield None
         elif needle in decode_line(line[1]):
@@ -831,6 +834,11 @@ class Run(object):
         self.cwd = None
         self.requires = []
         self.become = False
+        self.duration = 0.0  # after which it is ended as one that is done
+        self.readings = None  # see endings.py
+        self.samples = []
+        self.keep = False  # whether what it leaves stays
+        self.due = 0.0  # not before
         self.input = "fail"  # what to do when it asks
         self.stdin = b"/dev/null"
         self.prompts = []  # (pattern, answer)
@@ -856,6 +864,7 @@ class Run(object):
         self.prompt = ""
         # While it runs:
         self.ending = ""  # the execution it is being ended with
+        self.ended = 0.0  # since then
         self.signalled = False  # the shell may have a signal of ours pending
         self.stage = 0
         self.next_stage = 0.0
@@ -877,6 +886,10 @@ class Run(object):
         self.rounds = 0
         self.sent = 0
 
+    def is_special(self):
+        """Whether it needs the code of endings.py from its start."""
+        return self.duration or self.readings or self.keep
+
     def reset(self):
         """It has not begun after all."""
         self.started = self.started_at = 0.0
@@ -893,7 +906,7 @@ class Run(object):
             out["rc"] = self.rc
         if self.signal is not None:
             out["signal"] = self.signal
-        if self.started_at:
+        if self.started_at and self.execution != "not_run":
             out["elapsed_s"] = self.elapsed
             out["cpu_s"] = self.cpu
             out["started_at"] = self.started_at
@@ -904,7 +917,7 @@ class Run(object):
         for name, value in (
             ("probes", self.answers), ("leftover", self.leftover), ("notes", self.notes),
             ("missing", self.missing), ("state", self.state), ("seen", self.seen), ("prompt", self.prompt),
-            ("answered", self.answered),
+            ("answered", self.answered), ("samples", self.samples),
         ):  # fmt: skip
             if value:
                 out[name] = value
@@ -1089,6 +1102,7 @@ class Session(object):
         self.known = {}  # processes that earlier commands left: pid -> start time
         self.held = None  # (run, when to kill, when to give up): its result waits for the end of its processes
         self.restoring = (None, b"")
+        self.same = None  # two paths of one directory
         self.start(None)
 
     # -- the shell's life
@@ -1114,8 +1128,9 @@ class Session(object):
             os.set_inheritable(reader, True)
             self.to_write = b"\\builtin exec %d<&-\n" % reader  # bash has opened it once more for itself
         environ = agent.environment(MARKER, self.marker, state is not None)
-        here = os.getcwdb() if not self.start_pwd else self.start_pwd
-        self.start_pwd = here
+        here = self.start_pwd = self.start_pwd or os.getcwdb()
+        if self.failures > 2:
+            here = b"/"
         pid = os.fork()
         if pid == 0:
             self._become_bash(tty, slave, name, environ)
@@ -1182,6 +1197,7 @@ class Session(object):
     def enter(self, phase):
         self.phase = phase
         self.since = time.monotonic()
+        self.killing = 0.0
 
     def drop_shell(self):
         """Let go of everything that belonged to the shell."""
@@ -1205,10 +1221,18 @@ class Session(object):
         if self.failures > 3:
             self.enter("broken")
             return
-        if self.failures > 1 and state is not None:  # what ends it again may be one of these
+        # What hangs may be a directory whose file server is dead, and what ends each new shell its own traps or options.
+        # The next command is told.
+        if self.failures == 2 and (self.killing or state is None):
+            pwd = self.start_pwd
+            self.pending_notes.append("directory_lost")
+        elif self.failures == 2:
             state.traps = state.options = b""
-            self.pending_notes.append("shell_replaced")
-        self.restoring = (state, pwd) if self.failures < 3 else (None, pwd)
+            self.pending_notes.append("traps_lost")
+        elif self.failures == 3:
+            state = None
+            self.pending_notes.append("state_lost")
+        self.restoring = (state, pwd)
         try:
             self.start(self.restoring[0])
         except OSError as error:
@@ -1413,6 +1437,9 @@ class Session(object):
             self.agent.answer_run(run)
         if self.phase != "idle" or self.run is not None or self.held is not None or not self.queue:
             return
+        run = self.queue[0]
+        if run.due > time.monotonic() or run.is_special() and self.agent.endings is None:
+            return
         if not self.report.is_there():
             # A check has removed our files, so the shell could not answer. A new one has the state of its last report.
             self.enter("gone")
@@ -1435,6 +1462,7 @@ class Session(object):
         """Ask what must be known before the command. The answers come in the report's tag, between the number and the
         status: assignments collect them, which cannot fail."""
         self.enter("prepare")
+        self.clock(run)
         self.seq += 1
         lines = [b'__checkrunner_rc="%d "' % self.seq]
         if run.cwd is not None:
@@ -1508,13 +1536,17 @@ class Session(object):
             REPORT=self.report.path,
         )
         run.sent = len(lines)
-        run.last_pid = agent.pids.last()
+        self.clock(run)
+        self.enter("run")
+        self.send(lines)
+
+    def clock(self, run):
+        """It begins now."""
+        run.last_pid = self.agent.pids.last()
         run.started_at = time.time()
         run.started = time.monotonic()
         run.next_look = run.started + (QUIET_S if run.input == "fail" else HURRY_S)
         self.progress, self.pipe_ends = {}, {}
-        self.enter("run")
-        self.send(lines)
 
     def output_pipe(self):
         while self.pipes:
@@ -1537,6 +1569,9 @@ class Session(object):
                     self.agent.forget(pipe.fd)
                     return
                 self.take(run, capture, data)
+                if capture.full and run.duration and not run.ending:
+                    self.agent.forget(pipe.fd)  # it may wait until its time is over: nobody wants more of it
+                    return
                 if len(data) < CHUNK:
                     return
 
@@ -1545,8 +1580,10 @@ class Session(object):
     def take(self, run, capture, data, ended=False):
         """Keep a piece of output. One that is too much ends the command; if that has `ended` already, nobody may get a
         signal: it would hit the shell, and through it the next command."""
+        if self.agent.store.left < len(data) and self.agent.archive is not None:
+            self.agent.archive.make_room(self.agent)
         capture.feed(data)
-        if capture.full and not run.ending and not run.done:
+        if capture.full and not run.ending and not run.done and not run.duration:
             run.note("capped" if capture.full == "cap" else "host_capped")
             if ended:
                 run.ending = "killed"
@@ -1620,17 +1657,17 @@ class Session(object):
         for name, pipe in self.streams.items():
             self.drain(run, run.captures[name], pipe)
         self.streams = {}
-        for capture in run.captures.values():
-            capture.close()
         if run.started:
             run.elapsed = now - run.started
             shell = process(self.shell)
             if shell is not None:
-                run.cpu = max(0, shell.ticks - self.ticks) / self.agent.ticks_per_s
+                run.cpu += max(0, shell.ticks - self.ticks) / self.agent.ticks_per_s
                 self.ticks = shell.ticks
             self.find_leftover(run)
         if run.ending:
             run.execution, run.rc, run.signal = run.ending, None, None
+            if run.ending == "done":
+                run.note("duration_ended")
         if run.started and (run.ending or run.terminal):
             self.reset_terminal(run.terminal)
 
@@ -1671,15 +1708,28 @@ class Session(object):
             self.pipes.append(pipe)
         elif free:
             pipe.close()
+        elif run.keep:
+            self.agent.endings.leave_reader(self.agent, pipe)
         else:
             self.agent.read_to_nowhere(pipe)
 
     def find_leftover(self, run):
         """Processes of this session that were started while the command ran, and live."""
-        for pid, one in self.agent.pids.since(run.last_pid, self.agent.pids.last()).items():
-            if pid == self.shell or one.state in "ZX" or pid in self.agent.shells or self.known.get(pid) == one.start:
-                continue
-            if one.sid != self.shell and not self.is_marked(pid):
+        agent = self.agent
+        found, ours = agent.pids.since(run.last_pid, agent.pids.last()), set()
+        # Of several commands that run at the same time, nobody knows whose a process is that has wiped everything out.
+        alone = not [other for other in agent.everyone() if other.run is not None and other is not self]
+        for pid, one in found.items():
+            if one.sid == self.shell:
+                ours.add(pid)
+            elif one.state not in "ZXD" and pid not in agent.shells:
+                environ = slurp("/proc/%d/environ" % pid, 1 << 20) + b"\0"
+                lost = one.ppid == os.getpid() and one.sid not in agent.shells and agent.token not in environ
+                if self.marker + b"\0" in environ or alone and lost and pid not in agent.kept:
+                    ours.add(pid)
+        for pid in grown(found, ours):
+            one = found[pid]
+            if pid == self.shell or one.state in "ZX" or self.known.get(pid) == one.start:
                 continue
             self.known[pid] = one.start
             if run.ending:  # it had its time
@@ -1688,25 +1738,25 @@ class Session(object):
                 run.remains[pid] = one.start
             else:
                 run.leftover.append(pid)
-
-    def is_marked(self, pid):
-        return MARKER + b"=" + self.marker + b"\0" in slurp("/proc/%d/environ" % pid, 1 << 20) + b"\0"
+        if run.keep and not run.ending:
+            agent.endings.keep(agent, run.leftover, found)
 
     def directory_now(self):
         """The working directory as the shell would say it, if that is where it is; else as the kernel says it."""
         link = b"/proc/%d/cwd" % self.shell
-        said = self.state.pwd
+        said = target = self.state.pwd
         try:
-            here = os.stat(link)
-            there = os.stat(said)
-            if (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino):
+            # Nothing is asked of the file system where that can be helped: its server may be dead.
+            target = os.readlink(link)
+            if target == said or (target, said) == self.same:
                 return said
+            here, there = os.stat(link), os.stat(said)
+            if (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino):
+                return target
+            self.same = (target, said)
         except (OSError, ValueError):
-            pass
-        try:
-            return os.readlink(link)
-        except OSError:
-            return said
+            return target
+        return said
 
     def on_death(self, status, comm):
         """The shell has ended: by the command, by a signal, or because a command took its place (`exec`)."""
@@ -1729,7 +1779,7 @@ class Session(object):
         if run.came_from is not None and pwd == run.entered:
             pwd = run.came_from[0]
         self.run = None
-        if untouched or phase == "prepare":
+        if (untouched or phase == "prepare") and not run.ending:
             for name, pipe in self.streams.items():
                 self.drain(run, run.captures[name], pipe)
             self.streams = {}
@@ -1784,212 +1834,110 @@ class Session(object):
             if self.long_text is not None and self.long_fd < 0:
                 due.append(now + 0.0005)
         if self.held is not None:
-            due.extend(self.tick_held(now))
+            due.extend(self.agent.endings.tick_held(self, now))
+        if self.queue and self.queue[0].due:
+            self.next()
+            if self.queue and self.queue[0].due > now:
+                due.append(self.queue[0].due)
         run = self.run
-        if self.phase in ("boot", "restore", "prepare"):
-            if now >= self.since + BOOT_S:
-                if not self.agent.bash_version:
-                    raise Broken("internal", "bash did not start within %d s" % BOOT_S)
-                kill(self.shell, signal.SIGKILL)
-                self.since = now
-            due.append(self.since + BOOT_S)
-        elif self.phase in ("run", "finish") and run is not None and run.started:
+        if self.phase in ("boot", "restore"):
+            due.append(self.tick_start(now))
+        elif self.phase in ("prepare", "run", "finish") and run is not None and run.started:
             due.append(self.tick_run(run, now))
         return min(due) if due else None
 
+    def tick_start(self, now):
+        """A shell that does not come up."""
+        if now < self.since + 2.0:
+            return self.since + 2.0
+        if self.agent.endings is not None:
+            return self.agent.endings.tick_start(self, now)
+        if self.agent.greeted:
+            self.agent.need("endings")
+        if now >= self.since + BOOT_S:
+            if not self.agent.bash_version:
+                raise Broken("internal", "bash did not start within %d s" % BOOT_S)
+            kill(self.shell, signal.SIGKILL)
+            self.since = now
+        return now + 0.5
+
     def conclude(self, run, now):
         """Pass a command's result on, as soon as the processes are gone that it had to leave behind."""
-        if run.remains:
+        if run.readings is not None and self.agent.endings.read_again(self, run, now):
+            return
+        if run.remains and self.agent.endings is not None:
             self.held = (run, now + 0.5, now + 1.0)
         else:
             self.agent.conclude(run)
             self.next()
-
-    def tick_held(self, now):
-        run, killing, giving_up = self.held
-        alive = []
-        for pid, start in run.remains.items():
-            one = process(pid)
-            if one is not None and one.start == start and one.state not in "ZX":
-                alive.append(one)
-                if now >= killing:
-                    kill(pid, signal.SIGKILL)
-        if alive and now < giving_up:
-            return [now + 0.02]
-        if alive:
-            run.execution = "stuck"
-            self.name_stuck(run, now, alive)
-            run.note("session_abandoned")
-        self.held = None
-        run.remains = {}
-        self.conclude(run, now)
-        return []
 
     def tick_run(self, run, now):
         if run.ending:
             if now >= run.next_stage:
                 self.end_further(run, now)
             return run.next_stage
-        if now >= run.started + run.timeout:
-            self.end(run, "timed_out")
+        limit, execution = run.started + run.timeout, "timed_out"
+        if 0 < run.duration <= run.timeout and self.phase != "prepare":
+            limit, execution = run.started + run.duration, "done"
+        if now >= limit:
+            self.end(run, execution)
             return run.next_stage
+        endings = self.agent.endings
         if now >= run.next_look:
-            self.look(run, now)
-        due = min(run.started + run.timeout, run.next_stage if run.ending else run.next_look)
-        if "states" not in self.agent.needed:
+            if endings is not None:
+                endings.look(self, run, now)
+            else:
+                run.next_look = now + CONFIRM_S
+        due = min(limit, run.next_stage if run.ending else run.next_look)
+        if endings is None and "endings" not in self.agent.needed:
             asking = run.started + min(NEED_S, run.timeout / 2)
             if now >= asking:
                 self.agent.need("states")
+                self.agent.need("endings")
             else:
                 due = min(due, asking)
         return due
 
-    def look(self, run, now):
-        """A command that lasts: what is it doing?"""
-        run.next_look = now + (LOOK_S if run.looks else CONFIRM_S)
-        if run.hushed:
-            return
-        if self.is_deaf():
-            if run.suspect == "deaf":
-                # All was read and nothing done (`set -n`; an extdebug DEBUG trap that forbids every command). The end
-                # of its script ends the shell. The status that it has then is not the command's: lines of ours may have
-                # failed since, or done nothing and succeeded.
-                run.hushed = True
-                run.ending, run.stage, run.next_stage = "lost", 2, now + 1.0
-                self.agent.forget(self.script)
-                os.close(self.script)
-                self.script = -1
-                self.to_write = b""
-                return
-            run.suspect = "deaf"
-            run.next_look = now + 0.1
-            return
-        run.suspect = ""
-        states = self.agent.states
-        if states is None:
-            run.next_look = now + CONFIRM_S
-        asking = states is not None and states.is_asking(self, run, now)
-        shell = process(self.shell)
-        if shell is not None and shell.state == "T":
-            kill(self.shell, signal.SIGCONT)
-        if asking:
-            self.end(run, "waiting_input")
-
-    def is_deaf(self):
-        """Whether the shell waits for its script although it was told to run a command and has not reported."""
-        if self.to_write or self.long_text is not None or unread(self.script):
-            return False
-        try:
-            return blocked_read(self.shell) == os.readlink("/proc/self/fd/%d" % self.script)
-        except OSError:
-            return False
-
-    # -- force
+    # -- force: see endings.py
 
     def end(self, run, execution):
-        """Begin to end the running command: INT to the foreground group now, TERM in a second, KILL in two."""
-        run.ending = execution
-        run.stage = 0
+        """Begin to end the running command."""
         now = time.monotonic()
-        if self.agent.states is not None and run.started and (execution != "killed" or "cancelled" in run.notes):
-            self.agent.states.look_last(self, run, now)
-        self.end_further(run, now)
+        run.ending, run.stage, run.ended = execution, 0, now
+        states = self.agent.states
+        if states is not None and run.started and (execution not in ("killed", "done") or "cancelled" in run.notes):
+            states.look_last(self, run, now)
+        if self.phase == "prepare":  # usually it is over before a signal would be
+            run.next_stage = now + 0.5
+        else:
+            self.end_further(run, now)
 
     def end_further(self, run, now):
-        """The steps of an ending. A foreground process that dies of INT makes bash end the whole check, and itself
-        with it. That is right, since what follows in the check must not run, and costs nothing: its EXIT trap says its
-        state, as after TERM. Only a shell that must be killed is restored from its last report."""
-        stage, run.stage = run.stage, run.stage + 1
-        run.signalled = True
-        wait = (1.0, 1.0, 0.2, 0.8)
-        if stage < len(wait):
-            run.next_stage = now + wait[stage]
-        if stage == 0:
-            try:
-                group = os.tcgetpgrp(self.tty)
-                if group > 0:
-                    kill(-group, signal.SIGINT)
-                    kill(-group, signal.SIGCONT)
-            except OSError:
-                pass
-            kill(self.shell, signal.SIGCONT)
-        elif stage == 1:
-            # The shell first, or it would go on to the next command of the check when this one dies.
-            kill(self.shell, signal.SIGTERM)
-            self.kill_family(signal.SIGTERM)
-        elif stage == 2:
-            self.kill_family(signal.SIGKILL)
-        elif stage == 3:
+        if self.agent.endings is not None:
+            self.agent.endings.force(self, run, now)
+            return
+        self.agent.need("endings")
+        run.next_stage = now + 0.02
+        if run.ending == "lost" or ASSEMBLE is None or now >= run.ended + PART_S:
             kill(self.shell, signal.SIGKILL)
-        else:
-            self.give_up(run, now)
-
-    def kill_family(self, number):
-        for one in self.family(processes()):
-            kill(one.pid, number)
-            kill(one.pid, signal.SIGCONT)
-
-    def family(self, everything):
-        """Live processes of the running command: of the shell's session, or descended from it, and not left over from
-        earlier commands."""
-        return [one for one in self.members(everything) if self.known.get(one.pid) != one.start]
 
     def members(self, everything):
         """Live processes of the session but its shell."""
-        members = {self.shell}
-        grown = True
-        while grown:
-            grown = False
-            for one in everything.values():
-                if one.pid not in members and (one.ppid in members or one.sid == self.shell):
-                    members.add(one.pid)
-                    grown = True
-        members.discard(self.shell)
-        return [everything[pid] for pid in members if pid in everything and everything[pid].state not in "ZX"]
-
-    def name_stuck(self, run, now, alive):
-        """What is left after KILL."""
-        if self.agent.states is not None:
-            self.agent.states.name_stuck(self, run, now, alive)
-        else:
-            run.state = "%s (pid %d) %d s" % (alive[0].comm, alive[0].pid, now - run.started)
-
-    def give_up(self, run, now):
-        """KILL was a second ago, and the shell has not reported and not died, or not everything has."""
-        remaining = self.family(processes())
-        shell = process(self.shell)
-        if shell is not None and shell.state not in "ZX":
-            remaining.append(shell)
-        if remaining:
-            self.name_stuck(run, now, remaining)
-        run.ending = "stuck"
-        run.note("session_abandoned")
-        for one in remaining:
-            self.known[one.pid] = one.start
-        self.drop_shell()
-        self.run = None
-        state = self.state
-        pwd = run.came_from[0] if run.came_from is not None else state.pwd
-        self.settle(run)
-        run.where = text(pwd)
-        self.replace(state, pwd)
-        self.agent.conclude(run)
+        found = grown(everything, {one.pid for one in everything.values() if self.shell in (one.sid, one.ppid)})
+        return [everything[pid] for pid in found if pid != self.shell and everything[pid].state not in "ZX"]
 
     def cancel(self):
         """End what runs and answer what waits."""
         queue, self.queue = self.queue, []
         for run in queue:
-            run.execution = "not_run"
+            run.execution = "killed" if run.started else "not_run"
             run.note("cancelled")
             run.where = text(self.state.pwd) if self.state else ""
             self.agent.answer_run(run)
         run = self.run
         if run is not None and not run.ending:
             run.note("cancelled")
-            if run.started:
-                self.end(run, "killed")
-            else:
-                run.ending = "not_run"
+            self.end(run, "not_run" if self.phase == "prepare" else "killed")
 
 
 # --- the agent -------------------------------------------------------------------------------------------------------
@@ -2030,8 +1978,9 @@ class Agent(object):
         self.greeted = False
         self.max_sessions = 16
         self.canceling = []
-        self.states = self.prompts = self.archive = None  # modules, once they are here
+        self.states = self.prompts = self.archive = self.endings = None  # modules, once they are here
         self.needed = set()  # those that were asked for
+        self.kept = {}  # processes that stay: pid -> start time; 0 says that a command had to keep what it leaves
         self.call_table = None
         self.looked = {}  # waits that were found safe to look at, or not
         self.snapshot = {}
@@ -2060,6 +2009,7 @@ class Agent(object):
                 self.find_bash()
                 self.open_directory()
                 self.spare = Session(self, "")
+                self.adopt()
                 self.remove_stale()
                 self.watch(0, self.on_input)
                 self.loop()
@@ -2093,6 +2043,17 @@ class Agent(object):
     def on_alarm(self, _number, _frame):
         if self.scanning:
             raise TooSlow("it takes longer than %d s on a piece of the output" % REGEX_S)
+
+    @staticmethod
+    def adopt():
+        """Become the parent of every process whose own parent ends: who leaves its session, its parents and its
+        environment behind is still found. `_ctypes` is what `ctypes` is made of, and imported in no time."""
+        try:
+            import _ctypes
+
+            _ctypes.call_function(_ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl"), (36, 1, 0, 0, 0))
+        except Exception:
+            pass
 
     def open_directory(self):
         """Make our private directory in the first place that works: enough room first, any room second."""
@@ -2190,7 +2151,8 @@ class Agent(object):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if not os.fstat(lock).st_nlink:
                 return  # it was leaving, and has removed its directory itself by now
-            end_processes(lambda everything: marked(everything, token), 1.0)
+            kept = {int(name[5:]) for name in os.listdir(path) if name.startswith(b"kept.")}
+            end_processes(lambda everything: marked(everything, token) - kept, 1.0)
             remove_tree(path)
             self.notes.append("removed what an agent that was killed had left: " + text(path))
         except OSError:
@@ -2294,6 +2256,14 @@ class Agent(object):
             except ChildProcessError:
                 one, status = None, 0
             session.on_death(status, one.comm if one is not None else "bash")
+        try:
+            while True:  # those that were given to us
+                one = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+                if one is None or one.si_pid in self.shells:
+                    return
+                os.waitpid(one.si_pid, 0)
+        except ChildProcessError:
+            pass
 
     def shell_ready(self):
         if self.hello is not None and not self.greeted:
@@ -2346,13 +2316,13 @@ class Agent(object):
             verb, ident, keys, sections, size = self.header
             if len(self.inbox) < size:
                 return
-            body = bytes(self.inbox[:size])
+            values, at = {}, 0
+            with memoryview(self.inbox) as body:  # each copy of a large command counts
+                for name, length in sections:
+                    values[name] = bytes(body[at : at + length])
+                    at += length
             del self.inbox[:size]
             self.header = None
-            values, at = {}, 0
-            for name, length in sections:
-                values[name] = body[at : at + length]
-                at += length
             try:
                 self.serve(verb, ident, keys, values)
             except Refused as error:
@@ -2412,7 +2382,7 @@ class Agent(object):
             raise Refused("bad_request", "unknown verb %r" % verb)
 
     def need(self, name):
-        """Ask for a part of ours that most hosts never need, once."""
+        """Ask, once, for a part of the agent that most hosts never need."""
         if name not in self.needed and ASSEMBLE is not None:
             self.say({"t": "need", "part": name})
         self.needed.add(name)
@@ -2428,6 +2398,8 @@ class Agent(object):
         ASSEMBLE(module.__dict__, decompress(values.get("code", b"")).split(b"\0"))
         setattr(self, name, module)
         self.say({"t": "ok", "id": ident})
+        for session in self.everyone():
+            session.next()
 
     @staticmethod
     def only(keys, known_keys, values, known_values):
@@ -2515,6 +2487,12 @@ class Agent(object):
         run.command = values["command"]
         run.timeout = self.number(keys, "timeout_ms", 60000) / 1000.0
         run.cap = self.number(keys, "cap", 64 << 20)
+        duration, every, count, run.keep = [self.number(keys, name, 0) for name in END_KEYS]
+        if bool(every) != bool(count) or duration and count or count > 1000:
+            raise Refused("bad_request", "sample_ms and sample_count (1 to 1000) go together, and without duration_ms")
+        run.duration = duration / 1000.0
+        if count:
+            run.readings = (every / 1000.0, count)
         run.cwd = values.get("cwd")
         run.become = "become" in values and not self.is_user(values["become"])
         run.requires = [name for name in values.get("requires", b"").split(b"\n") if name]
@@ -2525,6 +2503,10 @@ class Agent(object):
                 run.probes.append(self.probe(name, values[name]))
         self.take_prompts(run, keys, values)
         session = self.session(run.session)
+        if run.keep:
+            run.env.append((MARKER, b"k" + session.marker))
+        if run.is_special():
+            self.need("endings")
         for stream in ("stdout", "stderr"):
             path = self.fresh_path(b"c%d.%s" % (ident, stream[3:].encode()))
             run.captures[stream] = Capture(self.store, path, run.cap)
@@ -2548,8 +2530,8 @@ class Agent(object):
         if run.prompts or run.input == "ask" or stdin == "tty":
             run.stdin = b""  # the terminal
         if run.input != "fail":
-            self.need("states")
-            self.need("prompts")
+            for name in ("states", "prompts", "endings"):
+                self.need(name)
 
     @staticmethod
     def is_user(name):
@@ -2633,17 +2615,18 @@ class Agent(object):
 
     def answer_run(self, run):
         run.done = True
+        for capture in run.captures.values():
+            capture.close()
         run.command, run.env, run.probes, run.prompts, run.dialog = b"", [], [], [], None
         self.say(run.result())
         waiting, run.waiting = run.waiting, []
         for ident, query in waiting:
             self.start_slice(ident, run, query)
         self.ended.append(run)
-        if len(self.ended) >= 2 * RECENT:
-            if self.archive is not None:
-                self.archive.retire(self)
-            else:
-                self.need("archive")
+        if self.archive is not None and len(self.ended) >= 2 * RECENT:
+            self.archive.retire(self)
+        elif len(self.ended) >= 2 * RECENT or self.store.left < 2 * run.cap:
+            self.need("archive")
 
     def start_slice(self, ident, run, query):
         def answered(pick, error):
@@ -2730,14 +2713,17 @@ class Agent(object):
             signal.signal(number, signal.SIG_IGN)
         if isinstance(self.ending, int):
             self.answer_rest()
-        token = self.token
-        sids = set(self.shells)
-        if [one for one in self.everyone() if one.known or one.run is not None or one.held is not None]:
-            for session in self.everyone():
-                sids.update(session.old_shells)
-            end_processes(lambda everything: offspring(everything, sids, token), END_S - 0.5)
+        sids, known = set(self.shells), {}
+        children = slurp("/proc/self/task/%d/children" % os.getpid()).split()
+        for session in self.everyone():
+            sids.update(session.old_shells)
+            known.update(session.known)
+            if session.run is not None or session.held is not None:
+                children.append(b"0")
+        if known or len(children) > len(self.shells):
+            end_processes(lambda everything: self.offspring(everything, sids, known), END_S - 0.5)
         else:  # nothing but idle shells, which have nothing to say: no need to look at all of /proc
-            for pid in sids:
+            for pid in self.shells:
                 kill(pid, signal.SIGKILL)
         if self.directory is not None:
             remove_tree(self.directory)
@@ -2747,6 +2733,18 @@ class Agent(object):
             self.flush(2.0)
         except Gone:
             pass
+
+    def offspring(self, everything, sids, known):
+        """Processes of our sessions: by session, by descent, by the marker in their environment; or because nobody else
+        is their parent any more. Without those that are to stay."""
+        found = {pid for pid, start in known.items() if pid in everything and everything[pid].start == start}
+        for one in everything.values():
+            if one.sid in sids or one.ppid == os.getpid() and not self.kept:
+                found.add(one.pid)
+        found = grown(everything, found | marked(everything, self.token))
+        if self.kept:
+            found -= self.endings.staying(self, everything, found)
+        return found
 
     def answer_rest(self):
         """Every run has its answer before bye."""
@@ -2760,8 +2758,6 @@ class Agent(object):
                     run.execution = "killed" if run.started else "not_run"
                     if run.started:
                         run.elapsed = time.monotonic() - run.started
-                    for capture in run.captures.values():
-                        capture.close()
                     self.answer_run(run)
             deadline = time.monotonic() + 1.0
             while self.jobs and time.monotonic() < deadline:
@@ -2794,23 +2790,9 @@ def remove_tree(path):
 
 def marked(everything, token):
     """Processes in whose environment an agent's marker is."""
+    # (Of one in state D it is not read: the lock for that may be held by the one that waits.)
     needle = MARKER + b"=" + token + b"."
-    return {p for p in everything if needle in slurp("/proc/%d/environ" % p, 1 << 20)}
-
-
-def offspring(everything, sids, token):
-    """Processes of our sessions: by session, by descent, or by the marker in their environment."""
-    members = {one.pid for one in everything.values() if one.sid in sids}
-    members.update(marked({p for p in everything if p not in members}, token))
-    grown = True
-    while grown:
-        grown = False
-        for one in everything.values():
-            if one.pid not in members and one.ppid in members:
-                members.add(one.pid)
-                grown = True
-    members.discard(os.getpid())
-    return members
+    return {p for p in everything if everything[p].state != "D" and needle in slurp("/proc/%d/environ" % p, 1 << 20)}
 
 
 def end_processes(select_from, seconds):
@@ -2825,8 +2807,10 @@ def end_processes(select_from, seconds):
         except ChildProcessError:
             pass
         everything = processes()
-        living = [pid for pid in select_from(everything) if everything[pid].state not in "ZX"]
         now = time.monotonic()
+        # What has had its KILL and waits in the kernel is not worth waiting for.
+        gone = "ZXD" if now > killing + 0.5 else "ZX"
+        living = [pid for pid in select_from(everything) if everything[pid].state not in gone]
         if not living:
             return
         for pid in living:

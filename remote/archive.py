@@ -19,6 +19,8 @@ EMPTY = 1  # in the index; 0: no such run, else the number of the segment, from 
 SEGMENT = 1 << 20
 HEAD_MAX = 256  # bytes of a record's line
 STREAMS = ("stdout", "stderr")
+ROOM = 1 << 20  # bytes that are made free at once
+LATEST = 3  # runs that ended last, whose outputs never give way
 SIDS_MAX = 64  # ended shells before anybody looks which of them have left processes
 
 
@@ -44,13 +46,27 @@ def find(agent, ident):
     return run
 
 
-def give_way(agent):
-    """Drop the oldest outputs, about SEGMENT bytes of them; how many bytes that were. 0 when there are none."""
-    return shelf_of(agent).give_way()
+def make_room(agent):
+    """Outputs give way to new ones: those of the runs that ended first, but none of the last LATEST runs, and none that
+    is just being read."""
+    shelf, store = shelf_of(agent), agent.store
+    busy = [job[2] for job in agent.jobs]
+    while store.left < ROOM:
+        freed = shelf.give_way()
+        if not freed:
+            break
+        store.left += freed
+    for run in agent.ended[:-LATEST]:
+        if store.left >= ROOM:
+            break
+        if run not in busy:
+            shelf.drop(run)
+            agent.ended.remove(run)
+            del agent.runs[run.id]
 
 
 def gone():
-    return Refused("storage", "the output of this run is not kept any more")
+    return Refused("storage", "the output of this run is not kept any more: others needed the room")
 
 
 def shelf_of(agent):
@@ -114,12 +130,17 @@ class Shelf(object):
                 page = self.pages.setdefault(run.id // PAGE, len(self.pages))
                 self.write(b"index", 8 * (page * PAGE + run.id % PAGE), place.to_bytes(8, "little"))
         except OSError:
-            self.lost = True
             for run, _place in places:
-                for capture in run.captures.values():
-                    self.store.left += capture.kept
-                    if capture.small is None:
-                        self.remove(capture.path)
+                self.drop(run)
+
+    def drop(self, run):
+        """Give up the outputs of a run."""
+        self.lost = True
+        for capture in run.captures.values():
+            capture.rest()
+            self.store.left += capture.kept
+            if capture.small is None:
+                self.remove(capture.path)
 
     @classmethod
     def record(cls, run):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
 import termios
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any, TextIO
 
 from checkrunner.model.errors import UsageError
@@ -36,13 +36,23 @@ def require_terminal() -> None:
 
 class TerminalDriver:
     """Implements `model.seams.Driver`: says which host and check ask, shows the question, and reads a line; without
-    showing it where the host would not show it. Ctrl-C and Ctrl-D refuse. `mask` takes secrets out of questions."""
+    showing it where the host would not show it. Ctrl-C and Ctrl-D refuse.
 
-    def __init__(self, progress: SilentProgress, *, mask: Callable[[str], str], out: TextIO | None = None) -> None:
+    `mask` takes secrets out of questions; `fd` and `out` are the terminal, if not this process's own.
+    """
+
+    def __init__(
+        self,
+        progress: SilentProgress,
+        *,
+        mask: Callable[[str], str],
+        fd: int | None = None,
+        out: TextIO | None = None,
+    ) -> None:
         self._progress = progress
         self._mask = mask
         self._out = out or sys.stderr
-        self._fd = sys.stdin.fileno()
+        self._fd = sys.stdin.fileno() if fd is None else fd
         self._turn = asyncio.Lock()
         self._waiting = 0
         self._refused_at = -_AGAIN_S
@@ -53,7 +63,9 @@ class TerminalDriver:
         try:
             async with self._turn:
                 self._progress.pause()
-                return await self._ask(host, planned, prompt)
+                with contextlib.suppress(OSError, termios.error):  # the terminal is gone, and whoever sat there
+                    return await self._ask(host, planned, prompt)
+                return None
         finally:
             self._waiting -= 1
             if not self._waiting:  # else the next question comes at once
@@ -91,7 +103,7 @@ class TerminalDriver:
         self._out.flush()
 
 
-@contextmanager
+@contextlib.contextmanager
 def _line_input(fd: int, *, echo: bool) -> Iterator[None]:
     """The terminal gives lines while this holds. Ctrl-C ends the line instead of the run; what was typed before the
     question was there is thrown away, since it cannot be meant for it."""

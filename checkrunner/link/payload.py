@@ -16,11 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from checkrunner.link.pieces import Piece, cut_module, cut_source
+from checkrunner.link.pieces import Piece, cut_module, cut_source, packed
 from checkrunner.link.shrink import shrink_python, shrink_shell
 from checkrunner.link.wire import STARTING
 
 __all__ = [
+    "ALLOCATOR",
     "CANDIDATES",
     "LATER",
     "MOST_PACKED",
@@ -44,8 +45,11 @@ MOST_PACKED = 24 << 10
 VARIABLE = "CHECKRUNNER_AGENT"
 """The environment variable that the packed agent comes in. Not an argument: `ps` on the host stays readable."""
 
+ALLOCATOR = "MALLOC_MMAP_THRESHOLD_"
+"""Set for the agent alone, so that glibc gives memory back after a large command instead of keeping it for the next."""
+
 # `posix` is the module below `os`, which takes a millisecond to import.
-LATER = ("states", "prompts", "archive")
+LATER = ("states", "prompts", "archive", "endings")
 """The parts of the agent that a host gets when it needs them: modules beside `agent.py`."""
 
 START = (
@@ -69,7 +73,8 @@ if sys.version_info < (3, 6):
     found = "%s is Python %d.%d, 3.6 is needed" % ((sys.executable,) + tuple(sys.version_info[:2]))
     os.write(1, ("checkrunner-no-interpreter: " + found + "\\n").encode())
     os._exit(127)
-posix.environ.pop(b"@VARIABLE@", None)
+for name in (b"@VARIABLE@", b"@ALLOCATOR@"):
+    posix.environ.pop(name, None)
 def stand_in(*args, _piece=None, **named):
     function, name, line, text = _piece
     scope = {}
@@ -79,17 +84,25 @@ def stand_in(*args, _piece=None, **named):
     function.__defaults__, function.__kwdefaults__ = real.__defaults__, real.__kwdefaults__
     return function(*args, **named)
 def assemble(module, parts):
-    methods = []
+    methods, at = [], 0
     for piece in parts[1:]:
         words, text = piece.split(b"\\n", 1)
-        line, *owner = words.decode().split()
+        more, *words = words.decode().split()
+        at += int(more)
+        method = text[:1] == b" "
         name = text[:text.index(b"(")].split()[-1].decode()
-        function = type(stand_in)(stand_in.__code__, module, name)
-        function.__kwdefaults__ = {"_piece": (function, name, line, b"if 1:\\n" + text if owner else text)}
-        if not owner:
-            module[name] = function
+        function = value = type(stand_in)(stand_in.__code__, module, name)
+        function.__kwdefaults__ = {"_piece": (function, name, str(at - method), b"if 1:\\n" * method + text)}
+        for word in words:
+            if word[0] == "@":
+                value = getattr(__builtins__, word[1:])(function)
+            else:
+                owner = word
+        if method:
+            methods.append((owner, name, value))
         else:
-            methods.append((owner[0], name, getattr(__builtins__, owner[1])(function) if owner[1:] else function))
+            module[name] = value
+        at += text.count(b"\\n")
     exec(compile(parts[0], "agent", "exec"), module)
     for owner, name, method in methods:
         setattr(module[owner], name, method)
@@ -160,7 +173,8 @@ def escape_word(text: str) -> str:
 def pack_payload(agent: bytes, wrapper: bytes, later: Sequence[bytes] = ()) -> Payload:
     """The payload for this agent, wrapper, and sources of later parts; a pure function of them."""
     digest = hashlib.sha256(b"\0".join([agent, wrapper, *later])).hexdigest()[:32]
-    stage = _STAGE.replace("@START@", repr(START)).replace("@VARIABLE@", VARIABLE).replace("@DIGEST@", digest)
+    stage = _STAGE.replace("@START@", repr(START)).replace("@VARIABLE@", VARIABLE)
+    stage = stage.replace("@ALLOCATOR@", ALLOCATOR).replace("@DIGEST@", digest)
     head = [shrink_python(stage.encode("ascii")), shrink_shell(wrapper)]
     data = _compressed(b"\0".join([*head, *_pieces(*cut_source(agent))]))
     stdin_stage = base64.b64encode(_STDIN_STAGE.replace("@VARIABLE@", VARIABLE).encode("ascii")).decode("ascii")
@@ -178,7 +192,7 @@ def pack_payload(agent: bytes, wrapper: bytes, later: Sequence[bytes] = ()) -> P
 
 
 def _pieces(rest: bytes, pieces: list[Piece]) -> list[bytes]:
-    return [shrink_python(rest), *(piece.packed() for piece in pieces)]
+    return [shrink_python(rest), *packed(pieces)]
 
 
 def _compressed(data: bytes) -> bytes:
@@ -191,7 +205,7 @@ def _exec_line(setup: str, python: str) -> str:
     # Version managers' shims are skipped: they start something else, and often nothing. `command -v` would need a
     # descriptor and a process more than tight limits (`ulimit`) may leave.
     script = (
-        f"echo {STARTING.decode('ascii')};{setup}IFS=:;"
+        f"echo {STARTING.decode('ascii')};{ALLOCATOR}=131072;export {ALLOCATOR};{setup}IFS=:;"
         f'for d in $PATH;do case $d in */shims);;*)set -- "$@" "$d/{first}";esac;done;'
         f'for p in "$@" {" ".join(rest)};do [ -f "$p" ]&&[ -x "$p" ]&&'
         f"exec \"$p\" -IS -c '{python}' {' '.join(rest)};done;"

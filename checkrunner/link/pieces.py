@@ -13,12 +13,12 @@ know: the default of an argument is computed at the function's first call.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checkrunner.link.shrink import shrink_python
 
-__all__ = ["Piece", "cut_module", "cut_source"]
+__all__ = ["Piece", "cut_module", "cut_source", "packed"]
 
 _MAIN = b'\nif __name__ == "__main__":\n'
 _FUNCTION = re.compile(rb"(    )?def (\w+)\(")
@@ -36,13 +36,27 @@ class Piece:
     line: int
     text: bytes
 
-    def packed(self) -> bytes:
-        """The piece as the stage reads it: a line of words (line, owner, decorator, as far as there are any), then the
-        text. The line is the one before the first that is compiled: a line of that added to it gives one of the source.
-        """
-        # A method is indented: the stage compiles it under a line of its own.
-        words = [b"%d" % (self.line - 1 - bool(self.owner)), self.owner, self.decorator]
-        return b" ".join(word for word in words if word) + b"\n" + shrink_python(self.text).rstrip(b"\n")
+
+def packed(pieces: Sequence[Piece]) -> list[bytes]:
+    """The pieces as the stage reads them: a line of words, then the text.
+
+    The first word says how many lines of the source lie between the end of the piece before and this one's beginning:
+    small numbers are what compresses best. Behind it comes the owner where that is another than before (a text that is
+    not indented has none), and a sign and the decorator where there is one.
+    """
+    out = []
+    end, owner = 0, b""
+    for piece in pieces:
+        text = shrink_python(piece.text).rstrip(b"\n")
+        words = [b"%d" % (piece.line - 1 - end)]
+        if piece.owner not in (b"", owner):
+            words.append(piece.owner)
+            owner = piece.owner
+        if piece.decorator:
+            words.append(b"@" + piece.decorator)
+        out.append(b" ".join(words) + b"\n" + text)
+        end = piece.line - 1 + text.count(b"\n")
+    return out
 
 
 def cut_source(source: bytes) -> tuple[bytes, list[Piece]]:

@@ -6,7 +6,7 @@ the same checks as the real thing, so what is tested with them holds for it. For
 
 from __future__ import annotations
 
-from checkrunner.testing.checks import check_channel, check_driver, check_session, check_transport, make_step
+from checkrunner.testing.checks import ASKS, check_channel, check_driver, check_session, check_transport, make_step
 from checkrunner.testing.pure_checks import (
     check_observer,
     check_redactor,
@@ -30,6 +30,7 @@ from checkrunner.testing.twins import (
 )
 
 __all__ = [
+    "ASKS",
     "CLOGGED",
     "COMPLAIN",
     "COMPLAIN_FOREVER",

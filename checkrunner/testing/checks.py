@@ -16,6 +16,7 @@ from checkrunner.model.sources import Secret
 from checkrunner.testing.twins import CLOGGED, COMPLAIN, COMPLAIN_FOREVER, ECHO, END, FLOOD
 
 __all__ = [
+    "ASKS",
     "check_channel",
     "check_driver",
     "check_session",
@@ -214,6 +215,7 @@ async def check_session(open_one: Callable[[], Awaitable[Session]]) -> None:
         assert [(line.number, line.data) for line in fetched.lines] == [(1, b"hello")]
         await _raises(session.fetch(result, bad), AgentError)
     await _reports_states(session)
+    await _asks(session)
     await _cancels(session)
     await _closes_with_calls_in_flight(session)
 
@@ -234,6 +236,33 @@ async def _reports_states(session: Session) -> None:
         states.clear()
         await session.run(make_step("sleep 1.5"))
         assert states == [], "nobody is told of a call that was cancelled"
+
+
+ASKS = 'read -rp "Name? " name </dev/tty; echo "$name"'
+"""A command that asks one question and prints the answer."""
+
+
+async def _asks(session: Session) -> None:
+    asked: list[PromptText] = []
+
+    async def answering(prompt: PromptText) -> Secret | None:
+        asked.append(prompt)
+        return Secret("blue")
+
+    async def refusing(_prompt: PromptText) -> Secret | None:
+        return None
+
+    head = SliceQuery(mode=SliceMode.HEAD)
+    async with asyncio.timeout(_SOON_S):
+        result, (piece,) = await session.run(make_step(ASKS, early=(head,)), on_prompt=answering)
+        assert asked == [PromptText(text="Name?")], "it is asked once"
+        assert (result.execution, result.answered) == (Execution.DONE, 1)
+        assert piece is not None
+        assert [line.data for line in piece.lines] == [b"blue"], "the answer is typed, and nothing else"
+        refused, _ = await session.run(make_step(ASKS), on_prompt=refusing)
+        assert (refused.execution, refused.answered) == (Execution.WAITING_INPUT, 0), "a refusal ends the command"
+        nobody, _ = await session.run(make_step(ASKS))
+        assert nobody.execution is Execution.WAITING_INPUT, "without anybody to ask it ends as well"
 
 
 async def _cancels(session: Session) -> None:

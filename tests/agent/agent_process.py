@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from checkrunner.link.payload import START, VARIABLE, load_part, load_payload
+from checkrunner.link.payload import ALLOCATOR, START, VARIABLE, load_part, load_payload
 
 REMOTE = Path(__file__).resolve().parents[2] / "remote"
 
@@ -46,7 +46,7 @@ class AgentProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
-            env={**(os.environ if env is None else env), VARIABLE: load_payload().packed},
+            env={**(os.environ if env is None else env), VARIABLE: load_payload().packed, ALLOCATOR: "131072"},
             bufsize=0,
         )
         assert self.process.stdin is not None

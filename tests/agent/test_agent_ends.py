@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from agent_process import AgentProcess, alive, eventually, interpreters, kill_quietly
+from agent_process import AgentProcess, alive, eventually, interpreters
 from state_cases import CannotProvokeError, frozen_disk
 
 Start = Callable[..., AgentProcess]
@@ -265,20 +265,6 @@ def test_a_living_agents_directory_is_left_alone(start_agent: Start) -> None:
     assert first.directory.exists()
     assert first.output("echo one") == "one\n"
     assert second.output("echo two") == "two\n"
-
-
-def test_what_daemonises_fully_may_stay(agent: AgentProcess, tmp_path: Path) -> None:
-    """A process in a session of its own, without our marker: what the documentation says outlives a run."""
-    pid_file = tmp_path / "pid"
-    agent.run(
-        f"env -u CHECKRUNNER_SHELL setsid sh -c 'echo $$ >{pid_file}; exec sleep 60' </dev/null >/dev/null 2>&1 & sleep 0.3"
-    )
-    pid = int(pid_file.read_text())
-    try:
-        agent.bye()
-        assert alive(pid)
-    finally:
-        kill_quietly(pid)
 
 
 def test_answers_before_bye(agent: AgentProcess, tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ from checkrunner.model.errors import AgentError, HostError
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
 from checkrunner.model.options import SessionOptions
+from checkrunner.model.plan import PromptText
 from checkrunner.model.results import RawSlice, Result, SliceMode, SliceQuery
+from checkrunner.model.sources import Secret
 from checkrunner.testing import MemoryChannel, MemoryTransport, make_step
 
 HOST = Host(name="evil", address="192.0.2.1")
@@ -26,6 +28,7 @@ answers = st.one_of(
     st.builds(lambda i: {"t": "result", "id": i, "execution": "done", "rc": 0}, idents),
     st.builds(lambda i, s: {"t": "result", "id": i, "execution": "timed_out", "seen": s}, idents, seen),
     st.builds(lambda i, s: {"t": "running", "id": i, "seen": s}, idents, seen),
+    st.builds(lambda i, t: {"t": "prompt", "id": i, "text": t, "secret": True}, idents, st.sampled_from(["x? ", None])),
     st.builds(lambda i, n: {"t": "slice", "id": i, "lines": [[k, 0, 0] for k in range(n)]}, idents, st.integers(0, 25)),
     st.builds(lambda i: {"t": "error", "id": i, "kind": "bad_request", "message": "no"}, idents),
     st.builds(lambda i, t: {"t": t, "id": i}, idents, st.sampled_from(["ok", "bye", "hello", "what"])),
@@ -61,17 +64,23 @@ async def conversation(sent: list[bytes], *, greets: bool) -> list[object]:
     transport = MemoryTransport({"*": program(sent, greets=greets)})
     session = await open_session(transport, HOST, options=SessionOptions(hello_timeout_s=5), timeout_s=5)
     states: list[Observation] = []
+    asked: list[PromptText] = []
+
+    async def person(prompt: PromptText) -> Secret | None:
+        asked.append(prompt)
+        return Secret("yes") if len(asked) % 2 else await asyncio.Future()
+
     calls = [
-        asyncio.ensure_future(session.run(make_step("a", early=(HEAD,)), on_state=states.append)),
+        asyncio.ensure_future(session.run(make_step("a", early=(HEAD,)), on_state=states.append, on_prompt=person)),
         asyncio.ensure_future(session.run(make_step("b"), on_state=states.append)),
         asyncio.ensure_future(session.run(make_step("c"))),
     ]
     async with asyncio.timeout(20):
         outcomes: list[object] = list(await asyncio.gather(*calls, return_exceptions=True))
-    told = len(states)
+    told, questions = len(states), len(asked)
     await session.aclose()
     await transport.aclose()
-    assert len(states) == told
+    assert (len(states), len(asked)) == (told, questions)
     assert all(isinstance(state, Observation) for state in states)
     return outcomes
 

@@ -20,7 +20,8 @@ from checkrunner.model.errors import UnknownNameError, UnreachableError
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Activity, Observation
 from checkrunner.model.options import LocalOptions
-from checkrunner.testing import MemoryTransport, Scripted, ScriptedSession, check_session, check_transport
+from checkrunner.model.plan import PromptText
+from checkrunner.testing import ASKS, MemoryTransport, Scripted, ScriptedSession, check_session, check_transport
 
 ROOT = Path(__file__).resolve().parents[2]
 HOST = Host(name="here", address="localhost")
@@ -41,7 +42,13 @@ def test_the_scripted_session_keeps_the_contract() -> None:
         long = Scripted(after=asyncio.Event())
         seen = Scripted(states=[Observation(kind=Activity.IDLE, name="sleep", wchan="hrtimer_nanosleep")])
         return ScriptedSession(
-            {"echo hello": Scripted(stdout=b"hello\n"), "false": Scripted(rc=1), "sleep 60": long, "sleep 1.5": seen}
+            {
+                "echo hello": Scripted(stdout=b"hello\n"),
+                "false": Scripted(rc=1),
+                "sleep 60": long,
+                "sleep 1.5": seen,
+                ASKS: Scripted(asks=[PromptText(text="Name?")]),
+            }
         )
 
     run_async(check_session(open_one))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from checkrunner.link.payload import LATER
-from checkrunner.link.pieces import Piece, cut_module, cut_source
+from checkrunner.link.pieces import Piece, cut_module, cut_source, packed
 
 AGENT = Path(__file__).resolve().parents[2] / "remote" / "agent.py"
 PARTS = [AGENT.with_name(f"{name}.py") for name in LATER]
@@ -74,7 +74,7 @@ def test_a_method_keeps_its_class_its_decorator_and_its_line() -> None:
     )
     rest, (piece,) = cut_source(source)
     assert (piece.owner, piece.name, piece.decorator, piece.line) == (b"A", b"f", b"staticmethod", 5)
-    assert piece.packed() == b"3 A staticmethod\n def f(a,b=2):\n  return a"
+    assert packed([piece]) == [b"4 A @staticmethod\n def f(a,b=2):\n  return a"]
     assert rest.split(b"\n") == [
         b"class A(object):", b"    x = 1", b"", b"", b"    pass", b"", b"", b"    # after", b"", b"",
     ]  # fmt: skip

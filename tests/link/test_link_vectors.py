@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 from pathlib import Path
@@ -22,10 +23,12 @@ from checkrunner.link.answers import (
     SliceAnswer,
     Starting,
 )
-from checkrunner.link.payload import load_payload
+from checkrunner.link.payload import load_part, load_payload
+from checkrunner.link.requests import part_request
 from checkrunner.link.wire import AnswerDecoder, encode_request
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "requests.json").read_text())["requests"]
+PARTS = 1000  # the ids from here on are of requests that bring parts of the agent
 KINDS = {"hello": Hello, "result": ResultAnswer, "slice": SliceAnswer, "ok": Done, "bye": Bye}
 
 
@@ -36,7 +39,7 @@ def test_the_client_writes_it(vector: dict[str, Any]) -> None:
 
 
 def test_the_agent_reads_them() -> None:
-    decoder = AnswerDecoder("n0")
+    decoder, parts = AnswerDecoder("n0"), itertools.count(PARTS)
     command = ["/bin/sh", "-c", load_payload().exec_line]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as agent:
         assert agent.stdin is not None
@@ -47,7 +50,11 @@ def test_the_agent_reads_them() -> None:
             while not answers:
                 data = agent.stdout.read(65_536)
                 assert data, f"the agent ended at {vector['name']}"
-                answers = [answer for answer in decoder.feed(data) if not isinstance(answer, Running | Starting)]
+                for came in decoder.feed(data):
+                    if isinstance(came, Need):
+                        agent.stdin.write(part_request(next(parts), came.part, load_part(came.part)))
+                    elif not isinstance(came, Running | Starting) and not (isinstance(came, Done) and came.id >= PARTS):
+                        answers.append(came)
             (answer,) = answers
             if isinstance(answer, AgentFailure):
                 assert answer.kind == vector["answer"], vector["name"]

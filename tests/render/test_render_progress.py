@@ -352,3 +352,36 @@ def _rest(descriptor: int) -> bytes:
         if not data:
             return out
         out += data
+
+
+def test_lines_wait_while_somebody_is_asked() -> None:
+    out, clock = io.StringIO(), Clock()
+    progress = line_progress(out, clock=clock, each_check=True)
+    progress.run_started(1, 2)
+    progress.pause()
+    before = out.getvalue()
+    progress.check_finished(done("h1", planned("a")))
+    clock.now += 100
+    progress.tick()
+    assert out.getvalue() == before
+
+    progress.resume()
+    progress.resume()
+
+    assert out.getvalue().removeprefix(before).splitlines() == ["h1: a: ok in 0.5 s"]
+
+
+def test_the_live_view_goes_and_comes_back() -> None:
+    progress = live_progress(io.StringIO())
+    progress.run_started(1, 1)
+    for _ in range(2):
+        progress.pause()
+        progress.pause()
+        assert progress._live is None
+        progress.resume()
+        progress.resume()
+        assert progress._live is not None
+    progress.run_finished()
+    progress.resume()
+
+    assert progress._live is None, "a view that is over stays away"
