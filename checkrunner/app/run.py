@@ -66,12 +66,8 @@ def run_prepared(
     forks, narrowed = fit_forks(options.forks, len(scripts))
     warnings = [*prepared.warnings, *([narrowed] if narrowed else [])]
     not_done = [links.warnings(script.host) for script in scripts]
-    engine = Engine(
-        links.open,
-        options=replace(options, forks=forks),
-        observer=observer,
-        driver=Learning(driver, redactor) if driver else None,
-    )
+    learning = Learning(driver, redactor) if driver else None
+    engine = Engine(links.open, options=replace(options, forks=forks), observer=observer, driver=learning)
     outcomes, reason = asyncio.run(_run(engine, scripts, links, interrupted))
     by_host = {script.host.name: script for script in scripts}
 

@@ -33,6 +33,14 @@ checkrunner run web.yml -i inventory.yml --format json | jq .findings
 """
 
 
+def _at_a_terminal(interactive: bool) -> bool:
+    from checkrunner.cli.asking import require_terminal
+
+    if interactive:
+        require_terminal()
+    return interactive
+
+
 def run(
     playbook: PlaybookName,
     inventory: Inventory = None,
@@ -126,6 +134,7 @@ def run(
         bool,
         typer.Option(
             "--interactive",
+            callback=_at_a_terminal,
             help="Ask me what commands ask and the playbook does not answer: passwords, confirmations.",
         ),
     ] = False,
@@ -145,7 +154,7 @@ def run(
     from checkrunner.app.output import prepare_output
     from checkrunner.app.prepare import Request, prepare
     from checkrunner.app.run import make_redactor, run_prepared
-    from checkrunner.cli.asking import TerminalDriver, require_terminal
+    from checkrunner.cli.asking import TerminalDriver
     from checkrunner.cli.password import ask_password
     from checkrunner.cli.progress import choose_progress
     from checkrunner.settings import resolve_settings
@@ -164,8 +173,6 @@ def run(
         "deadline": deadline,
         "color": color,
     }
-    if interactive:
-        require_terminal()
     settings = resolve_settings(flags)
     destination = prepare_output(format_name, output)
     password = ask_password() if ask_pass else None
