@@ -1221,8 +1221,8 @@ class Session(object):
         if self.failures > 3:
             self.enter("broken")
             return
-        # What hangs may be a directory whose file server is dead, what ends each new shell its own traps or options. The
-        # next command is told.
+        # What hangs may be a directory whose file server is dead; what ends each new shell, its own traps or options.
+        # The next command is told.
         if self.failures == 2 and (self.killing or state is None):
             pwd = self.start_pwd
             self.pending_notes.append("directory_lost")

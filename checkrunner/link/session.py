@@ -6,7 +6,6 @@ Knows the protocol; nothing of SSH, processes or when to start over (`starting` 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -45,8 +44,6 @@ _BYE_S = 1.0
 # How long an agent that was started may take to its hello before its input counts as swallowed. Far more than Python
 # needs to start on a busy host; and a patient start then has all of the time for hello.
 _EAGER_HELLO_S = 3.0
-# How long a login shell may take to its end of the start-up files before it is asked what it waits for.
-_SILENT_S = 3.0
 # How often a start-up file that reads gets an empty line.
 _NUDGE_S = 0.3
 # A program that stopped reading usually ended; its end is the better error, if it comes within this time.
@@ -190,8 +187,7 @@ class FramedSession:
         """Queue what starts the agent, and behind it what was asked already unless the start is a patient one."""
         if self._watching is not None:
             self._watching.cancel()
-        if link.hello_by > asyncio.get_running_loop().time() + 2 * _SILENT_S:
-            self._watching = asyncio.ensure_future(self._watch(link))
+        self._watching = asyncio.ensure_future(self._starter.watch(link))
         if link.patient:
             self._nudge(link)
             return
@@ -275,17 +271,6 @@ class FramedSession:
                 return b""
             left = not await link.channel.aclose(kill=True)
             raise self._starter.no_hello(link, late=True, left=left) from None
-
-    async def _watch(self, link: Link) -> None:
-        """Find out, long before the time for hello is over, whether somebody else waits for the end of all input."""
-        await asyncio.sleep(_SILENT_S)
-        if link.starting or link.ended or not await self._starter.swallows(link) or link.starting:
-            return
-        link.swallowed = True
-        link.hello_by = asyncio.get_running_loop().time()
-        if link.timer is not None:
-            with contextlib.suppress(RuntimeError):  # nobody waits at this moment
-                link.timer.reschedule(link.hello_by)
 
     def _take(self, link: Link, answer: Answer) -> None:
         if isinstance(answer, Hello):

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 from dataclasses import dataclass
 
@@ -31,6 +32,8 @@ from checkrunner.model.seams import Channel, Transport
 __all__ = ["Link", "Starter", "Way"]
 
 _SHOWN = 300
+# How long a login shell may take to the end of its start-up files before it is asked what it waits for.
+_SILENT_S = 3.0
 # Part of the nonce, and so of the first line that is sent. Where a shell reads that line in the agent's place (a
 # start-up file or a forced command starts one), it ends there, and runs nothing of what follows.
 _SHELLS_END = ";exit;"
@@ -135,7 +138,21 @@ class Starter:
             hello_by=now + self._options.hello_timeout_s,
         )
 
-    async def swallows(self, link: Link) -> bool:
+    async def watch(self, link: Link) -> None:
+        """Find out, long before the time for hello is over, whether somebody else waits for the end of all input."""
+        loop = asyncio.get_running_loop()
+        if link.hello_by < loop.time() + 2 * _SILENT_S:
+            return
+        await asyncio.sleep(_SILENT_S)
+        if link.starting or link.ended or not await self._swallows(link) or link.starting:
+            return
+        link.swallowed = True
+        link.hello_by = loop.time()
+        if link.timer is not None:
+            with contextlib.suppress(RuntimeError):  # nobody waits at this moment
+                link.timer.reschedule(link.hello_by)
+
+    async def _swallows(self, link: Link) -> bool:
         """Whether a start that says nothing waits for the end of its input: whether another one, whose input ends at
         once, says something, or ends."""
         channel = None

@@ -187,7 +187,7 @@ def starts(transport: Wrapped) -> int:
     "before", ["cat >/dev/null", "while read -r line; do :; done", "exec cat", "exec python3", "tr a b; cat; wc"]
 )
 def test_what_reads_all_input_is_told_soon(before: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("checkrunner.link.session._SILENT_S", 0.3)
+    monkeypatch.setattr("checkrunner.link.starting._SILENT_S", 0.3)
 
     async def use(session: FramedSession) -> None:
         loop = asyncio.get_running_loop()
@@ -201,7 +201,7 @@ def test_what_reads_all_input_is_told_soon(before: str, monkeypatch: pytest.Monk
 
 
 def test_a_slow_start_up_file_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("checkrunner.link.session._SILENT_S", 0.3)
+    monkeypatch.setattr("checkrunner.link.starting._SILENT_S", 0.3)
 
     async def use(session: FramedSession) -> None:
         result, _ = await session.run(make_step("echo x"))
@@ -214,7 +214,7 @@ def test_a_slow_start_up_file_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_start_up_file_that_hangs_once_costs_a_second_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("checkrunner.link.session._SILENT_S", 0.3)
+    monkeypatch.setattr("checkrunner.link.starting._SILENT_S", 0.3)
 
     async def use(session: FramedSession) -> None:
         result, _ = await session.run(make_step("echo x"))
