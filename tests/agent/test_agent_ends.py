@@ -7,10 +7,12 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from agent_process import AgentProcess, alive, eventually, interpreters
+from state_cases import CannotProvokeError, frozen_disk
 
 Start = Callable[..., AgentProcess]
 
@@ -142,6 +144,30 @@ def test_a_process_that_cannot_be_killed(agent: AgentProcess, tmp_path: Path, fr
     started = time.monotonic()
     agent.bye()
     assert time.monotonic() - started < 4
+
+
+def test_a_process_in_an_endless_wait_of_the_kernel_is_stuck(agent: AgentProcess) -> None:
+    """State D, which no signal ends: it is named with function and path, and the rest goes on without it."""
+    agent.run("v=2; cd /usr; export E=1")
+    other = agent.start("sleep 3; echo other", session="other")
+    with ExitStack() as stack:
+        try:
+            disk = stack.enter_context(frozen_disk())
+        except CannotProvokeError as why:
+            pytest.skip(str(why))
+        result = agent.run(f"cat </dev/null | tee {disk}/file; echo not reached", timeout_s=2.4)
+        assert result["execution"] == "stuck"
+        assert "session_abandoned" in result["notes"]
+        assert (result["seen"]["kind"], result["seen"]["name"]) == ("io_wait", "tee")
+        assert result["seen"]["on"] == f"{disk}/file"
+        assert result["seen"]["wchan"] in result["state"]
+        assert result["elapsed_s"] < 7
+        assert agent.output("echo $E $v $PWD") == "1 2 /usr\n"
+        assert agent.data(agent.wait_for(other)["id"]) == b"other\n"
+        started = time.monotonic()
+        agent.bye()
+        assert time.monotonic() - started < 4
+    assert not agent.directory.exists()
 
 
 def test_cancel(agent: AgentProcess, tmp_path: Path) -> None:
