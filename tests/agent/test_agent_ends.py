@@ -14,6 +14,8 @@ import pytest
 from agent_process import AgentProcess, alive, eventually, interpreters
 from state_cases import CannotProvokeError, frozen_disk
 
+from checkrunner.link.payload import load_part
+
 Start = Callable[..., AgentProcess]
 
 
@@ -292,3 +294,17 @@ def test_cpu_seconds(agent: AgentProcess) -> None:
     result = agent.run("timeout 0.5 sh -c 'while :; do :; done'")
     assert 0.03 < result["cpu_s"] <= 1.0
     assert agent.run("sleep 0.3")["cpu_s"] < 0.2
+
+
+def test_without_the_code_that_ends_commands_they_end_all_the_same(agent: AgentProcess, tmp_path: Path) -> None:
+    """A client that does not send it: the shell is killed, and what the command has started is asked to end."""
+    agent.withheld = {"endings"}
+    agent.run("v=1; cd /usr")
+    pid_file = tmp_path / "pid"
+    result = agent.run(f"sleep 300 & echo $! >{pid_file}; wait", timeout_s=0.5)
+    assert result["execution"] == "timed_out"
+    assert result["elapsed_s"] < 8
+    assert eventually(lambda: not alive(int(pid_file.read_text())), 2)
+    assert agent.output("echo $v $PWD") == "1 /usr\n"
+    agent.send_part("endings", load_part("endings"))
+    assert agent.run("sleep 300", timeout_s=0.5)["elapsed_s"] < 2, "late is not never"
