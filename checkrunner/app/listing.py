@@ -77,12 +77,14 @@ def _reached(host: Host) -> str:
     """How a host is reached, without what is secret of it: settings may be encrypted like other values."""
     hidden = {secret.reveal() for secret in secrets_in(host.vars) if secret.is_open}
 
-    def shown(value: object) -> str:
-        return "********" if str(value) in hidden else str(value)
+    def shown(field: str) -> str:
+        setting = host.unsettled.get(field)
+        value = setting.value if setting else getattr(host, field)
+        return "********" if str(value) in hidden else str(value or "")
 
-    port = f" port {shown(host.port)}" if host.port else ""
-    user = f" as {shown(host.user)}" if host.user else ""
-    return f"{host.transport} at {shown(host.address)}{port}{user}"
+    port = f" port {shown('port')}" if shown("port") else ""
+    user = f" as {shown('user')}" if shown("user") else ""
+    return f"{shown('transport')} at {shown('address')}{port}{user}"
 
 
 def _selected_by(inventory: Inventory, name: str, pattern: str | None, limit: str | None) -> Iterator[str]:
