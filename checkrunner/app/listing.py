@@ -13,7 +13,7 @@ from checkrunner.load.secrets import SecretReader
 from checkrunner.model.errors import NoHostsError
 from checkrunner.model.inventory import Host, Inventory
 from checkrunner.model.playbook import Check, Playbook
-from checkrunner.model.sources import NOWHERE, Secret, SourceRef
+from checkrunner.model.sources import NOWHERE, Secret, SourceRef, Template
 from checkrunner.plan.secret_needs import secrets_in
 from checkrunner.plan.tags import check_tags, selected, verify_tags
 
@@ -134,4 +134,8 @@ def _place(source: SourceRef) -> str:
 
 
 def _value(value: object) -> str:
-    return str(value) if isinstance(value, Secret) else json.dumps(value, ensure_ascii=False, default=str)
+    return str(value) if isinstance(value, Secret) else json.dumps(value, ensure_ascii=False, default=_text)
+
+
+def _text(value: object) -> str:
+    return value.text if isinstance(value, Template) else str(value)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
 
+from checkrunner.app.inventory_output import Wanted, inventory_text
 from checkrunner.app.links import Links
 from checkrunner.app.linting import lint_playbook
+from checkrunner.app.listing import explain_host
 from checkrunner.app.prepare import Prepared, Request, prepare
 from checkrunner.app.run import make_redactor
+from checkrunner.app.secrets import make_secrets
 from checkrunner.model.errors import LoadError, TemplateError, UnsupportedError
 from checkrunner.model.inventory import Host
+from checkrunner.model.plan import Step
 from checkrunner.model.results import HostState
 from checkrunner.model.sources import Secret
 from checkrunner.settings import resolve_settings
@@ -205,3 +210,32 @@ def test_a_near_miss_is_named(tmp_path: Path) -> None:
         asyncio.run(Links(asked.settings).open(hosts(prepare(asked))["h"]))
 
     assert caught.value.hint == "Did you mean 'local'?"
+
+
+UNSAFE_PROGRAM = """\
+#!/bin/sh
+echo '{"g": {"hosts": ["h"]}, "_meta": {"hostvars": {"h": {"ansible_user": {"__ansible_unsafe": "a{{ b"},'
+echo '"ansible_password": {"__ansible_unsafe": "c{{ d"}, "x": {"__ansible_unsafe": "{{ nope }}"}}}}}'
+"""
+
+
+def test_texts_marked_as_no_templates_are_none(tmp_path: Path) -> None:
+    written = (
+        "all: {hosts: {h: {ansible_user: !unsafe 'a{{ b', ansible_password: !unsafe 'c{{ d', "
+        "x: !unsafe '{{ nope }}'}}}\n"
+    )
+    play = "- hosts: all\n  checks: [{run: 'echo {{ x }}'}]\n"
+    for text in (written, UNSAFE_PROGRAM):
+        asked = request(tmp_path, text, play=play)
+        (tmp_path / "inv.yml").chmod(0o755 if text is UNSAFE_PROGRAM else 0o644)
+        prepared = prepare(asked)
+        found = hosts(prepared)["h"]
+        step = prepared.plan.hosts[0].resolve(prepared.plan.hosts[0].checks[0], {})
+
+        assert (found.user, found.password) == ("a{{ b", Secret("c{{ d"))
+        assert isinstance(step, Step)
+        assert step.command.shell == "echo {{ nope }}"
+        wanted = Wanted(sources=asked.settings.inventory, action="host", start="h")
+        listed, _ = inventory_text(wanted, make_secrets(asked.settings))
+        assert json.loads(listed) == {"ansible_user": "a{{ b", "ansible_password": "********", "x": "{{ nope }}"}
+        assert any('x = "{{ nope }}"' in line for line in explain_host(asked.settings.inventory, "h"))
