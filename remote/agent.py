@@ -3,7 +3,7 @@
 It is executed from memory with its standard input and output as the byte stream of docs/protocol.md, keeps named bash
 sessions, copies what commands write into captures, and answers questions about them. `WRAPPER`, the text of wrapper.sh,
 `DIGEST`, the name of this source, and `assemble`, which makes a module of a part that comes later (states.py,
-endings.py), are globals that the loader sets.
+endings.py, prompts.py, archive.py), are globals that the loader sets.
 
 Starting is most of what a host pays. So only what is needed at once is imported, JSON is written by hand, and each
 function is compiled when it is called first (checkrunner/link/pieces.py). Hence two rules for this file: no statement
