@@ -12,12 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from checkrunner.link.answers import AgentFailure, Answer, Asking, Done, ResultAnswer, Running, SliceAnswer
-from checkrunner.model.errors import AgentError, HostError, ProtocolError
+from checkrunner.model.errors import AgentError, HostError, ProtocolError, SessionLostError
 from checkrunner.model.observation import Observation
 from checkrunner.model.plan import PromptText
 from checkrunner.model.results import Execution, RawSlice, Result, SliceMode, SliceQuery
 
-__all__ = ["Calls", "raw_slice"]
+__all__ = ["Calls", "raw_slice", "slice_or_none"]
 
 # An agent reports a command's state once a second at most. These are bounds for one that does not keep to that: so many
 # reports at once, and so many a second.
@@ -153,6 +153,13 @@ class Calls:
                 # A slice's future may have nobody waiting yet; its run tells the caller.
                 call.future.exception()
 
+    def lost(self, why: str, began: float) -> SessionLostError:
+        """The error for a link that was opened at the time `began` and has ended."""
+        elapsed = asyncio.get_running_loop().time() - began
+        return SessionLostError(
+            f"the link ended {elapsed:.1f} s after it was opened, with {self.outstanding} answers outstanding: {why}"
+        )
+
     def _report(self, call: _Call | None, answer: Running) -> None:
         if call is None or call.kind is not ResultAnswer:
             raise _unasked(answer)
@@ -170,6 +177,14 @@ def raw_slice(answer: object, query: SliceQuery) -> RawSlice:
     """The slice that an answer to `query` holds."""
     assert isinstance(answer, SliceAnswer)
     return RawSlice(query=query, lines=answer.lines, total_lines=answer.total_lines, more_lines=answer.more_lines)
+
+
+async def slice_or_none(future: asyncio.Future[object], query: SliceQuery) -> RawSlice | None:
+    """The slice once its answer is there; None where the host could not answer."""
+    try:
+        return raw_slice(await future, query)
+    except AgentError:
+        return None
 
 
 def _ask(call: _Call | None, answer: Asking) -> None:

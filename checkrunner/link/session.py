@@ -21,7 +21,7 @@ from checkrunner.link.answers import (
     SliceAnswer,
     Starting,
 )
-from checkrunner.link.calls import Calls, raw_slice
+from checkrunner.link.calls import Calls, raw_slice, slice_or_none
 from checkrunner.link.outbox import Outbox
 from checkrunner.link.payload import LATER, Payload, load_part
 from checkrunner.link.questions import Questions
@@ -91,6 +91,7 @@ class FramedSession:
         self._ready: asyncio.Future[None] = loop.create_future()
         self._error: HostError | None = None
         self._reader: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
         self._closing: asyncio.Future[None] | None = None
 
     async def start(self) -> None:
@@ -139,7 +140,7 @@ class FramedSession:
         try:
             answer = await run
             assert isinstance(answer, ResultAnswer)
-            early = [await _slice_or_none(future, query) for future, query in zip(slices, queries, strict=True)]
+            early = [await slice_or_none(future, query) for future, query in zip(slices, queries, strict=True)]
         finally:
             for future in slices:
                 future.cancel()
@@ -188,6 +189,9 @@ class FramedSession:
 
     def _greet(self, link: Link) -> None:
         """Queue what starts the agent, and behind it what was asked already unless the start is a patient one."""
+        if self._watching is not None:
+            self._watching.cancel()
+        self._watching = asyncio.ensure_future(self._starter.watch(link))
         if link.patient:
             self._nudge(link)
             return
@@ -262,7 +266,7 @@ class FramedSession:
         if name not in self._parts:
             raise ProtocolError(f"the host asked for a part {name!r}, which it has or which does not exist")
         self._parts.discard(name)
-        # Where it is refused, states are not shown; the commands are not touched by that.
+        # Where it is refused, the agent goes on without it, as docs/protocol.md says under `need`.
         self._tell(lambda ident: part_request(ident, name, load_part(name)))
 
     def _reply(self, of: int, answer: Secret | None) -> None:
@@ -357,11 +361,7 @@ class FramedSession:
         self._out.flush(self._link)
 
     def _lost(self, why: str) -> SessionLostError:
-        elapsed = asyncio.get_running_loop().time() - self._began
-        waiting = self._calls.outstanding
-        return SessionLostError(
-            f"the link ended {elapsed:.1f} s after it was opened, with {waiting} answers outstanding: {why}"
-        )
+        return self._calls.lost(why, self._began)
 
     # ---- endings
 
@@ -382,18 +382,13 @@ class FramedSession:
                 self._out.flush(self._link)
             await self._out.stop(within_s=_BYE_S)
         self._fail(SessionLostError("the session was closed"))
-        if reader is not None:
-            reader.cancel()
-            await asyncio.wait({reader})
+        running = {task for task in (reader, self._watching) if task is not None}
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running)
         # The reader may have been about to start over: whichever channel there is now.
         link = self._link or link
         if link is not None:
             # Without hello there may be a login shell that hangs in its start-up files: it does not see our end.
             await link.channel.aclose(kill=not link.decoder.greeted)
-
-
-async def _slice_or_none(future: asyncio.Future[object], query: SliceQuery) -> RawSlice | None:
-    try:
-        return raw_slice(await future, query)
-    except AgentError:
-        return None
