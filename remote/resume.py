@@ -15,11 +15,13 @@ frees the lock. Then the directory with its captures is the new one's, and so is
 import fcntl
 import marshal
 import posix as os
+import select
 import time
 
 from agent import CHUNK, FIELDS, MARKER, Capture, Refused, Run, State, kill, remove_tree, signal
 
 TAKE_S = 5.0  # for the old agent to end
+BYE_S = 1.0  # for the end of our input, once nobody reads our output
 LOOK_S = 0.05
 KEPT = ("path", "bytes", "kept", "newlines", "kept_newlines", "last", "marks", "small")  # of a capture
 NOTES = []  # what is handed on, once there is something
@@ -37,12 +39,31 @@ def save(agent):
     if agent.directory is None:
         return
     wanted = os.access(agent.directory + b"/wanted", os.F_OK)
-    if wanted or (agent.ending == "" and agent.linger and not agent.ended_by):
+    if wanted or (agent.ending == "" and agent.linger and not agent.ended_by and not is_farewell(agent)):
         try:
             agent.outbox, agent.say = b"", lambda answer, payload=b"": None
             NOTES.append(notes_of(agent))
         except Exception as error:  # whatever it was: everything has to be ended and removed all the same
             os.write(2, ("checkrunner-agent: %s\n" % agent.explain(error)).encode("utf-8", "replace"))
+
+
+def is_farewell(agent):
+    """Whether `bye` is among what was not read yet: who says it may have closed our output before we saw it."""
+    rest, until = bytes(agent.inbox), time.monotonic() + BYE_S
+    waiting = select.poll()
+    waiting.register(0, select.POLLIN)
+    while time.monotonic() < until:
+        waiting.poll(50)
+        try:
+            data = os.read(0, CHUNK)
+        except BlockingIOError:
+            continue
+        except OSError:
+            data = b""
+        if not data:
+            break
+        rest = rest[-CHUNK:] + data
+    return rest.rstrip(b"\n").rpartition(b"\n")[2].startswith(b"bye ")
 
 
 def notes_of(agent):

@@ -149,6 +149,19 @@ def test_bye_and_a_hello_without_linger_end_at_once(start_agent: Start) -> None:
     assert plain.process.wait(3) == 0
 
 
+def test_bye_counts_though_nobody_reads_any_more(start_agent: Start) -> None:
+    agent = lasting(start_agent)
+    agent.start("sleep 0.3; echo")
+    agent.process.send_signal(signal.SIGSTOP)  # so that the answer comes up before our last word is read
+    time.sleep(0.5)
+    agent.send(b"bye 99\n")
+    agent.stdout.close()
+    agent.stdin.close()
+    agent.process.send_signal(signal.SIGCONT)
+    assert agent.process.wait(4) == 0
+    assert not agent.directory.exists()
+
+
 def test_an_agent_that_was_killed_has_left_nothing(start_agent: Start) -> None:
     old = lasting(start_agent)
     pid = int(old.output("sleep 300 >/dev/null & echo $!"))

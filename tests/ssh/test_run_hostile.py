@@ -187,7 +187,7 @@ def test_a_pattern_that_can_never_be_found_is_refused(cli: CommandLine) -> None:
     assert "newline" in outcome.report["run"]["error"]
 
 
-def test_a_check_that_kills_the_agent_ends_its_host_alone(cli: CommandLine) -> None:
+def test_a_check_that_kills_the_agent_is_lost_alone(cli: CommandLine) -> None:
     outcome = cli.run("""
         - hosts: all
           checks:
@@ -197,8 +197,9 @@ def test_a_check_that_kills_the_agent_ends_its_host_alone(cli: CommandLine) -> N
         """)
 
     assert outcome.code == 3
-    assert outcome.report["totals"]["host"] == {"lost": 1}
-    assert outcome.report["totals"]["verdict"] == {"ok": 1, "unknown": 2}
+    assert outcome.report["totals"]["host"] == {"reached": 1}
+    assert outcome.report["totals"]["verdict"] == {"ok": 2, "unknown": 1}
+    assert outcome.finding("killer")["execution"] == "lost"
     assert outcome.report["run"]["elapsed_s"] < 20
     again = cli.run("- hosts: all\n  checks: [{id: again, run: 'echo on', expect: {stdout: {equals: 'on'}}}]\n")
     assert again.code == 0, again.stdout
