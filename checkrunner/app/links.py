@@ -5,7 +5,8 @@ from __future__ import annotations
 from checkrunner.link.session import open_session
 from checkrunner.link.transports import make_transport
 from checkrunner.model.inventory import Host
-from checkrunner.model.seams import Session, Transport
+from checkrunner.model.report import Wait
+from checkrunner.model.seams import Queues, Session, Transport
 from checkrunner.model.sources import Secret
 from checkrunner.settings import Settings
 
@@ -32,6 +33,11 @@ class Links:
             options=self._settings.session_options(),
             timeout_s=self._ssh.connect_timeout_s,
         )
+
+    def waits(self) -> tuple[Wait, ...]:
+        """What hosts wait and have waited for before they could be reached."""
+        queues = (transport for transport in self._transports.values() if isinstance(transport, Queues))
+        return tuple(wait for transport in queues for wait in transport.waits())
 
     async def aclose(self) -> None:
         """Drop every connection."""
