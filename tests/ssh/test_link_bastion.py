@@ -21,7 +21,7 @@ from checkrunner.link.transports.ssh import SshChannel, SshTransport
 from checkrunner.model.errors import ConnectError, ConnectTimeoutError, ThrottledError, UnreachableError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SshOptions
-from checkrunner.testing import ECHO
+from checkrunner.testing import ECHO, check_queues
 
 
 class MakeSshd(Protocol):
@@ -170,7 +170,15 @@ def test_a_jump_host_with_one_connection_is_waited_for(sshd: SshdFixture, tmp_pa
             async def visit(host: Host) -> None:
                 await (await echo(transport, host)).aclose()
 
-            await asyncio.gather(*(visit(host) for host in behind(sshd, bastion, range(1, 7))))
+            visits = [asyncio.ensure_future(visit(host)) for host in behind(sshd, bastion, range(1, 7))]
+            seen = 0
+            while not all(task.done() for task in visits):
+                check_queues(transport)
+                seen = max(seen, *(wait.waiting for wait in transport.waits()), 0)
+                await asyncio.wait(visits, timeout=0.1)
+            await asyncio.gather(*visits)
+            check_queues(transport)
+            assert seen >= 2
             (wait,) = transport.waits()
             assert (wait.connections, bastion.most) == (1, 1)
             assert wait.longest_s > 0.5
