@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checkrunner.link.session import open_session
-from checkrunner.link.transports import make_transport
+from checkrunner.link.transports import make_transport, unsupported
 from checkrunner.model.inventory import Host
 from checkrunner.model.report import Wait
 from checkrunner.model.seams import Queues, Session, Transport
@@ -23,10 +23,13 @@ class Links:
 
     def warnings(self, host: Host) -> tuple[str, ...]:
         """What the host's settings ask for and its transport does not do. Connects nothing."""
-        return tuple(self._transport(host).warnings(host))
+        return () if unsupported(host) else tuple(self._transport(host).warnings(host))
 
     async def open(self, host: Host) -> Session:
         """A session on the host. Raises ConnectError members; see `link.session.open_session`."""
+        error = unsupported(host)
+        if error is not None:
+            raise error
         return await open_session(
             self._transport(host),
             host,
