@@ -657,6 +657,38 @@ _marked() {
     done
 }
 
+# _is_process WORD: whether it can be the number of a process that we started. What is 0 or 1 has the whole host for its
+# session and its descendants.
+_is_process() {
+    _is_number "$1" && [ "$1" -gt 2 ]
+}
+
+# _grow: to the processes in _tree come those that descend from them, or are in a session of _sids: they may have lost
+# the variable.
+_grow() {
+    _more=$(cat /proc/[0-9]*/stat 2>/dev/null | sed 's/^\([0-9]*\) (.*) /\1 /')
+    _s=
+    while [ "$_s" != "$_tree" ]; do
+        _s=$_tree
+        while read -r _p _st _pp _pg _sid _rest; do
+            case $_st:$_tree$_fence in
+            [ZX]:* | ?:*" $_p "*) continue ;;
+            esac
+            _is_process "$_p" && _is_process "$_sid" || continue
+            case $_tree in
+            *" $_pp "*) _tree="$_tree$_p " ;;
+            *)
+                case $_sids in
+                *" $_sid "*) [ -z "$_setsid" ] || _tree="$_tree$_p " ;;
+                esac
+                ;;
+            esac
+        done <<END
+$_more
+END
+    done
+}
+
 # _family SESSION: _found is everything that a session's shell started and that lives, but what commands before left.
 _family() {
     eval "_shell_pid=\$_shell$1 _spare=\" \$_old$1 \""
@@ -665,24 +697,12 @@ _family() {
     for _s in /proc/[0-9]*; do set -- "$@" "${_s#/proc/}"; done
     shift
     _marked "$_x" "$@"
-    _tree=" $_shell_pid $_found "
-    # Those that lost the variable are still somebody's children, or of the shell's session.
-    _more=$(cat /proc/[0-9]*/stat 2>/dev/null | sed 's/^\([0-9]*\) (.*) /\1 /')
-    _s=
-    while [ "$_s" != "$_tree" ]; do
-        _s=$_tree
-        while read -r _p _st _pp _pg _sid _rest; do
-            case $_st:$_tree in
-            [ZX]:* | ?:*" $_p "*) continue ;;
-            esac
-            case $_tree in
-            *" $_pp "*) _tree="$_tree$_p " ;;
-            *) [ "$_sid" != "$_shell_pid" ] || [ -z "$_setsid" ] || _tree="$_tree$_p " ;;
-            esac
-        done <<END
-$_more
-END
-    done
+    _tree=' '
+    _found="$_shell_pid $_found"
+    for _p in $_found; do ! _is_process "$_p" || _tree="$_tree$_p "; done
+    _sids=" $_shell_pid "
+    [ -n "$_shell_pid" ] || _sids=' '
+    _grow
     # What descends from what is spared is spared too.
     _s=
     while [ "$_s" != "$_spare" ] && [ "$_spare" != "  " ]; do
@@ -955,14 +975,14 @@ _result() {
         printf ',"started_at":%s' "$_p"
         if [ "$_np" -gt 0 ]; then
             printf ',"probes":{'
-            _n=0
-            while [ "$_n" -lt "$_np" ]; do
-                _n=$((_n + 1))
-                eval "_s=\$_p${1}_$_n _text=\$_pt${1}_$_n"
+            _i=0
+            while [ "$_i" -lt "$_np" ]; do
+                _i=$((_i + 1))
+                eval "_s=\$_p${1}_$_i _text=\$_pt${1}_$_i"
                 _stream=${_s##*:}
                 _kind=${_s%:*}
                 _json "${_kind%:*}"
-                [ "$_n" = 1 ] || printf ,
+                [ "$_i" = 1 ] || printf ,
                 printf '%s:' "$_j"
                 case $_stream in
                 stdout) _probe "${_kind##*:}" "$_d/o$1" ;;
@@ -1228,11 +1248,11 @@ _ere() {
     [ -z "$_in" ] || [ -n "$_no" ] || _error="the pattern '$1' is not a regular expression: a [ is not closed"
     [ -z "$_no" ] || _error="the pattern '$1' has $_no, which a host without Python does not know"
     [ -z "$_error" ] || return 1
-    printf '%s\n' "$_ere" | grep -E -f /dev/stdin /dev/null >/dev/null 2>&1
-    [ $? -lt 2 ] || {
+    # What a grep says of a pattern that is none is the same everywhere in this alone, that it says something.
+    if [ -n "$(printf '%s\n' "$_ere" | grep -E -f /dev/stdin /dev/null 2>&1)" ]; then
         _error="the pattern '$1' is not a regular expression"
         return 1
-    }
+    fi
 }
 
 # _slice RUN ID STREAM MODE FIRST LAST BEFORE AFTER MAX_LINES MAX_BYTES LINE_BYTES
@@ -1325,14 +1345,18 @@ _directory() {
         /*)
             for _x in "$_s/checkrunner-$_uid-"*; do
                 _p=${_x##*/checkrunner-"$_uid"-}
-                if [ -e "$_x/shell" ] && [ -O "$_x" ] && ! kill -0 "${_p%%-*}" 2>/dev/null; then rm -rf "$_x"; fi
+                # Of an agent like this one that has not ticked for a minute; its number may be one of another namespace.
+                if [ -O "$_x" ] && [ -n "$(find "$_x/beat" -mmin +1 2>/dev/null)" ] &&
+                    ! kill -0 "${_p%%-*}" 2>/dev/null; then
+                    rm -rf "$_x"
+                fi
             done
             ;;
         *) continue ;;
         esac
         _x=$_s/checkrunner-$_uid-$$-$_random
         # A disk that is full makes directories, but keeps nothing in them.
-        if [ -z "$_d" ] && (umask 077 && mkdir "$_x" && echo x >"$_x/shell" && [ -s "$_x/shell" ] &&
+        if [ -z "$_d" ] && (umask 077 && mkdir "$_x" && echo "$$" >"$_x/agent" && [ -s "$_x/agent" ] && : >"$_x/shells" &&
             mkfifo "$_x/ev" "$_x/go") 2>/dev/null; then
             _d=$_x
         elif [ -O "$_x/." ] && [ "$_x" != "$_d" ]; then
@@ -1344,6 +1368,21 @@ _directory() {
         exit 1
     }
     _token=$_uid-$$-$_random
+}
+
+# _fence: who is never killed, whatever else may be wrong: this process, and those that it descends from.
+_ancestors() {
+    _fence=" 0 1 2 $$ "
+    _p=$$
+    while read -r _s 2>/dev/null <"/proc/$_p/stat"; do
+        # shellcheck disable=SC2086
+        set -- ${_s##*) }
+        _p=${2-0}
+        case $_fence in
+        *" $_p "*) break ;;
+        esac
+        _fence="$_fence$_p "
+    done
 }
 
 _reader() {
@@ -1369,6 +1408,7 @@ _ticker() {
     exec 3>&-
     exec 3>"$_d/ev"
     while echo k >&3; do
+        : >"$_d/beat"
         (trap - PIPE; exec sleep 1 3>&-)
     done 2>/dev/null
     _clear_up
@@ -1381,7 +1421,21 @@ _clear_up() {
         # shellcheck disable=SC2046
         set -- $(for _s in /proc/[0-9]*; do echo "$_s/environ"; done | _holders "$_token." | sed 's|/proc/||;s|/.*||')
         [ $# -gt 0 ] || break
-        # The shells first: their trap would go on with the command.
+        _tree=' '
+        for _p; do
+            case $_fence in
+            *" $_p "*) ;;
+            *) ! _is_process "$_p" || _tree="$_tree$_p " ;;
+            esac
+        done
+        _sids=$_tree
+        # Sessions whose shell is gone. A number is not given out again as long as somebody is in its session.
+        while read -r _p; do
+            if _is_process "$_p" && [ ! -d "/proc/$_p" ]; then _sids="$_sids$_p "; fi
+        done <"$_d/shells"
+        _grow
+        # shellcheck disable=SC2086
+        set -- $_tree
         kill "-$_sg" "$@" 2>/dev/null
         [ "$_sg" = KILL ] || kill -CONT "$@" 2>/dev/null
         _n=0
@@ -1448,10 +1502,15 @@ _event() {
         ;;
     b)
         eval "_ready$2=1 _shell$2=$3"
+        echo "$3" >>"$_d/shells"
         _next "$2"
         ;;
     y) eval "_cwd$2=\${_rest#* }" ;;
-    d) _heard "$3" "$4" "${_rest#* * * }" ;;
+    d)
+        _s=
+        [ $# -eq 4 ] || _s=${_rest#* * * }
+        _heard "$3" "$4" "$_s"
+        ;;
     m) eval "_missing$3=\"\$_missing$3\${_rest#* * }\$_nl\"" ;;
     n) _never "$3" "$4" ;;
     p) eval "_cat_$3$2=$4" ;;
@@ -1547,6 +1606,7 @@ _main() {
         esac
     done
     _snap=$_snap$_x
+    _ancestors
     exec 5<&0 </dev/null 3<>"$_d/ev" 4<>"$_d/go"
     exec 2>/dev/null
     _umask=$(umask)
