@@ -313,7 +313,7 @@ _serve_run() {
     [ "$_k_sample_count$_k_sample_ms" = 00 ] || _x="$_x sample,"
     [ "$_k_keep" = 0 ] || _x="$_x keep_children,"
     if [ -n "$_x" ]; then
-        _refuse "$_id" not_available "not available on this host, which has no Python 3.6 or newer:${_x%,}"
+        _refuse "$_id" not_available "not available with the agent in shell, which is for hosts without Python 3.6:${_x%,}"
         return
     fi
     _session=

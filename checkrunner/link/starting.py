@@ -100,7 +100,7 @@ class Link:
         if self.way.by_stdin:
             out.append("start_by_stdin: the login shell does not take a long command line")
         if hello.agent_kind == "shell":
-            out.append(f"agent_shell: no Python 3.6 or newer; not available: {', '.join(hello.lacks) or 'nothing'}")
+            out.append(f"agent_shell: no Python 3.6 or newer is used; not available: {', '.join(hello.lacks) or 'nothing'}")
         return [*out, *hello.notes]
 
 
