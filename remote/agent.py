@@ -840,7 +840,7 @@ class Run(object):
         self.keep = False  # whether what it leaves stays
         self.due = 0.0  # not before
         self.input = "fail"  # what to do when it asks
-        self.stdin = b"/dev/null"
+        self.stdin = b"/dev/null"  # or b"", the terminal
         self.prompts = []  # (pattern, answer)
         self.dialog = None  # what it has asked so far: see prompts.py
         self.marks = {}  # output -> its bytes that were there when the last question was answered
@@ -1515,7 +1515,7 @@ class Session(object):
             if not others and b" trap\n" not in self.state.function_flags:
                 lines = agent.parts["trap"]
                 run.trapped = True
-        if not run.stdin:
+        if not run.stdin or run.input != "fail":
             import termios
 
             run.terminal = termios.tcgetattr(self.tty)
@@ -2509,17 +2509,18 @@ class Agent(object):
         """What a command may be told when it asks."""
         for name in values:
             start, _dot, end = name.rpartition(".")
-            if start.startswith("prompt."):
+            if name.startswith("prompt."):
                 other = {"match": ".answer", "answer": ".match"}.get(end)
                 if other is None or start + other not in values:
                     raise Refused("bad_request", "%s is not one of a pair prompt.N.match, prompt.N.answer" % name)
                 if end == "match":
                     run.prompts.append((compile_pattern(values[name]), values[start + other]))
-        run.input, stdin = keys.get("input", "fail"), keys.get("stdin", "null")
+        run.input = keys.get("input", "fail")
+        stdin = keys.get("stdin", "tty" if run.prompts or run.input == "ask" else "null")
         if run.input not in ("fail", "answer", "ask") or stdin not in ("null", "tty"):
             raise Refused("bad_request", "there is no input=%s or no stdin=%s" % (run.input, stdin))
-        if run.prompts or run.input == "ask" or stdin == "tty":
-            run.stdin = b""  # the terminal
+        if stdin == "tty":
+            run.stdin = b""
         if run.input != "fail":
             for name in ("states", "prompts", "endings"):
                 self.need(name)

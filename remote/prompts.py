@@ -22,7 +22,7 @@ SECRET_MIN = 3  # a shorter secret is not looked for in what is shown: it would 
 class Dialog(object):
     """What one command has asked so far."""
 
-    __slots__ = ("line", "pid", "since", "done", "asked", "end", "typed", "echo", "secrets")
+    __slots__ = ("line", "pid", "since", "done", "asked", "end", "reader", "typed", "echo", "secrets")
 
     def __init__(self):
         self.line = None  # that was seen at the last look, where somebody waited; not stripped
@@ -31,6 +31,7 @@ class Dialog(object):
         self.done = None  # the line of the last question that was answered
         self.asked = None  # the line that the client was asked about and has not answered
         self.end = b""  # what ends the last answer, if that was not typed yet
+        self.reader = 0  # the pid of who got that
         self.typed = ""  # the last answer
         self.echo = []  # what the terminal may show at its start because of our last answer
         self.secrets = []  # answers that were given with the echo off
@@ -71,18 +72,19 @@ def is_unanswered(session, run, now, line):
     run.next_look = now + (LOOK_S if quiet else HURRY_S)
     if line is None or not (same or now >= run.raw_since + CHANGING_S):
         return False
-    if dialog.end and not line:
+    echo, canonical = session.agent.states.terminal_flags(session.tty)
+    if dialog.end and not line and pid == dialog.reader and not canonical:
         end, dialog.end = dialog.end, b""
         return not type_bytes(session, run, end)
-    settled = max(now - dialog.since, now - run.raw_since - CHANGING_S + UNKNOWN_S)
-    if dialog.asked is None and line.strip() != dialog.done:
+    settled = max(now - dialog.since, now - run.raw_since - CHANGING_S + UNKNOWN_S)  # for how long, in seconds
+    # While the client thinks, its command may have gone on by itself.
+    if line.strip() not in (dialog.done, dialog.asked):
         answer = known_answer(session.agent, run, line)
         if answer is not None and type_answer(session, run, line, answer):
             return False
         if answer is None and run.input == "ask":
-            if settled >= ASK_S:
-                dialog.asked = line
-                echo = session.agent.states.terminal_flags(session.tty)[0]
+            if settled >= ASK_S and dialog.asked is None:
+                dialog.asked = line.strip()
                 session.agent.say({"t": "prompt", "id": run.id, "text": line.strip(), "secret": not echo})
             return False
     return dialog.asked is None and settled >= UNKNOWN_S
@@ -105,15 +107,16 @@ def known_answer(agent, run, line):
 
 
 def is_one_line(answer):
-    """Whether it can be typed as one line: more than that would answer questions that nobody has seen."""
-    return len(answer) <= ANSWER_MAX and not [end for end in (b"\n", b"\r", b"\0") if end in answer]
+    """Whether it can be typed as one line: more than that would answer questions that nobody has seen. At a terminal a
+    control character is a key, which may end the input or the program."""
+    return len(answer) <= ANSWER_MAX and not [c for c in bytearray(answer) if c < 32 and c != 9 or c == 127]
 
 
 def type_answer(session, run, line, answer):
     """Answer the question. Whether that could be done."""
     import termios
 
-    dialog = run.dialog
+    dialog, reader = run.dialog, run.raw.one.pid
     if not is_one_line(answer):
         return False
     flags = termios.tcgetattr(session.tty)
@@ -125,11 +128,10 @@ def type_answer(session, run, line, answer):
     dialog.end = b"" if canonical else end
     dialog.done = line.strip()
     dialog.typed = text(answer).strip()
-    shown = b"".join([b"^%c" % (c ^ 64) if c < 32 and c != 9 or c == 127 else b"%c" % c for c in bytearray(answer)])
-    dialog.echo = []
-    for form in (shown, answer):
-        if form and (echo or not canonical):
-            dialog.echo += [form + b"\r\n", form + b"\n"] + ([] if canonical else [form])
+    dialog.reader = reader
+    dialog.echo = [answer + b"\r\n", answer + b"\n"] if answer and (echo or not canonical) else []
+    if answer and not canonical:
+        dialog.echo.append(answer)
     if not echo and len(answer) >= SECRET_MIN:
         dialog.secrets.append(answer)
     run.answered += 1
@@ -166,5 +168,5 @@ def serve_answer(agent, keys, values):
         session.end(run, "waiting_input")
         return
     line = agent.states.line_now(session, run)
-    if line is None or line.strip() != asked.strip() or not type_answer(session, run, line, answer):
+    if line is None or line.strip() != asked or not type_answer(session, run, line, answer):
         raise Refused("no_such_run", "the run %s does not ask that any more" % keys["of"])

@@ -65,6 +65,8 @@ def is_asking(session, run, now):
 def line_now(session, run):
     """The line that asks right now, None where nobody waits for the terminal."""
     session.agent.prompts.prepare_look(session, run)
+    session.agent.scanned_at = -1.0  # what was seen a moment ago is not enough
+    run.raw = None
     observe(session, run, time.monotonic())
     return line_seen(session, run)
 

@@ -10,7 +10,6 @@ __all__ = ["ELSEWHERE", "parser_problem"]
 
 _BECOME = "Accounts are not changed on hosts yet: log in as one that may look (--user)"
 _CHANGES = "Checks only look: nothing is changed, so there is nothing to try out"
-_VAULT = "Vaults are not read; give secrets by ansible_password, an SSH agent, --ask-pass or -e @FILE"
 
 ELSEWHERE = {
     "--list-hosts": "Use: checkrunner hosts PATTERN -i INVENTORY",
@@ -27,10 +26,6 @@ ELSEWHERE = {
     "--become-method": _BECOME,
     "--ask-become-pass": _BECOME,
     "-K": _BECOME,
-    "--ask-vault-pass": _VAULT,
-    "--ask-vault-password": _VAULT,
-    "--vault-password-file": _VAULT,
-    "--vault-id": _VAULT,
     "--key-file": "Use: --private-key FILE",
     "--ssh-extra-args": "Use: --ssh-common-args ARGS",
     "--connection": "Set ansible_connection in the inventory; without -i the run is on this machine",

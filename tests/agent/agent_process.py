@@ -59,6 +59,8 @@ class AgentProcess:
         self.buffer = b""
         self.last = 0
         self.parts = 0
+        self.needs: list[str] = []  # parts that it asked for
+        self.withheld: set[str] = set()  # those that it does not get
         self.kept: list[Answer] = []
         self.hello: Answer = {}
         if head:
@@ -100,12 +102,18 @@ class AgentProcess:
                 self.fill(end - time.monotonic())
             answer["data"], self.buffer = self.buffer[: answer["payload"]], self.buffer[answer["payload"] :]
         if answer["t"] == "need":
-            code = load_part(answer["part"])
-            self.send(f"part {PART_ID + self.parts} name={answer['part']} code:{len(code)}\n".encode() + code)
-            self.parts += 1
-        if answer["t"] == "need" or PART_ID <= answer.get("id", 0) < PART_ID + self.parts:
+            self.needs.append(answer["part"])
+            if answer["part"] not in self.withheld:
+                self.send_part(answer["part"], load_part(answer["part"]))
+        if answer["t"] == "need" or PART_ID < answer.get("id", 0) <= PART_ID + self.parts:
             return self.read(end - time.monotonic())
         return answer
+
+    def send_part(self, name: str, code: bytes) -> int:
+        self.parts += 1
+        ident = PART_ID + self.parts
+        self.send(f"part {ident} name={name} code:{len(code)}\n".encode() + code)
+        return ident
 
     def wait_for(self, ident: int, seconds: float = 20.0) -> Answer:
         """The answer to the request, others (but `running`) are kept for later."""
@@ -118,7 +126,8 @@ class AgentProcess:
             if answer.get("id") == ident and answer["t"] != "running":
                 return answer
             assert answer.get("id") != 0, answer  # the agent as a whole gives up
-            self.kept.append(answer)
+            if answer["t"] != "running":
+                self.kept.append(answer)
 
     # -- requests
 
@@ -139,13 +148,20 @@ class AgentProcess:
         cap: int = 64 << 20,
         env: Mapping[str, bytes | str] = {},
         probes: Mapping[str, bytes] = {},
+        prompts: Sequence[tuple[str, str]] = (),
+        keys: Mapping[str, object] = {},
         **sections: bytes | str,
     ) -> int:
         named: dict[str, bytes | str] = {"command": command, **sections}
         named.update({f"env.{name}": value for name, value in env.items()})
         named.update({f"probe.{name}": value for name, value in probes.items()})
+        for number, pair in enumerate(prompts):
+            named.update(
+                {f"prompt.{number}.{half}": text for half, text in zip(("match", "answer"), pair, strict=True)}
+            )
         raw = {name: value.encode() if isinstance(value, str) else value for name, value in named.items()}
-        return self.ask("run", {"session": session, "timeout_ms": int(timeout_s * 1000), "cap": cap}, raw)
+        words = {"session": session, "timeout_ms": int(timeout_s * 1000), "cap": cap, **keys}
+        return self.ask("run", words, raw)
 
     def run(self, command: str | bytes, **options: Any) -> Answer:
         return self.wait_for(self.start(command, **options), 40.0)

@@ -148,6 +148,7 @@ def test_what_a_host_asks_is_made_harmless(desk: Desk) -> None:
 def test_what_was_typed_before_the_question_is_no_answer(desk: Desk) -> None:
     async def main() -> None:
         desk.type(b"impatient\n")
+        assert select.select([desk.slave], [], [], 10)[0], "it has come"
         asked = desk.ask(prompt=PASSWORD)
         await desk.see("refuses): ")
         await asyncio.sleep(0.05)
