@@ -415,7 +415,7 @@ _serve_slice() {
     esac
     if [ -z "$_x" ]; then
         _refuse "$_id" no_such_run "there is no run $_k_of"
-    elif [ "$_k_mode${_has_pattern}" = match ] || [ "$_k_mode" != match ] && [ -n "$_has_pattern" ]; then
+    elif { [ "$_k_mode" = match ] && [ -z "$_has_pattern" ]; } || { [ "$_k_mode" != match ] && [ -n "$_has_pattern" ]; }; then
         _refuse "$_id" bad_request "mode=match has a pattern, and no other has"
     else
         _x="$_id $_k_stream $_k_mode $_k_first $_k_last $_k_before $_k_after $_k_max_lines $_k_max_bytes $_k_line_bytes"
@@ -432,11 +432,11 @@ _serve_slice() {
 _start_slice() {
     (
         exec </dev/null 4>&- 5>&-
-        eval "set -- $1 \$_slice$2"
+        eval "set -- $1 \$_slice$2; _pattern=\$_pattern$2"
         _slice "$@" >"$_d/a$2" 2>/dev/null || _refuse "$2" bad_request "$_error" >"$_d/a$2"
         echo "a $2" >&3
     ) &
-    eval "unset _slice$2"
+    unset "_slice$2" "_pattern$2"
 }
 
 _serve_cancel() {
@@ -446,22 +446,22 @@ _serve_cancel() {
 }
 
 _serve_bye() {
-    _cancel
     _leaving=$_id
+    _cancel
     [ "$_running" -gt 0 ] || _leave
     # Nothing more is read: see _main.
 }
 
 _cancel() {
-    _x=0
-    while [ "$_x" -lt "$_sessions" ]; do
-        _x=$((_x + 1))
-        eval "set -- \$_queue$_x; _queue$_x= _run=\$_run$_x"
-        for _s; do
-            eval "_notes$_s=cancelled _why$_s=not_run"
-            _conclude "$_s"
-        done
+    _each=0
+    while [ "$_each" -lt "$_sessions" ]; do
+        _each=$((_each + 1))
+        eval "set -- \$_queue$_each; _queue$_each= _run=\$_run$_each"
         [ -z "$_run" ] || _end "$_run" killed cancelled
+        for _queued; do
+            eval "_notes$_queued=cancelled _why$_queued=not_run"
+            _conclude "$_queued"
+        done
     done
 }
 
@@ -1072,9 +1072,9 @@ _meta() {
 
 # How many bytes of a file are not UTF-8: each byte becomes a letter for its class, what belongs together goes.
 _invalid() {
-    _s=$(tr '\000-\377' \
-        'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'\
-'qqqqqqqqqqqqqqqqrrrrrrrrrrrrrrrrsssssssssssssssssssssssssssssssszzbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbcddddddddddddeddfggghzzzzzzzzzzz' <"$1" | fold -b -w 60000 |
+    _s=$(tr '\000-\011\013-\377' \
+        'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'\
+'qqqqqqqqqqqqqqqqrrrrrrrrrrrrrrrrsssssssssssssssssssssssssssssssszzbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbcddddddddddddeddfggghzzzzzzzzzzz' <"$1" |
         sed 's/b[qrs]/a/g;s/cs[qrs]/a/g;s/d[qrs][qrs]/a/g;s/e[qr][qrs]/a/g;s/f[rs][qrs][qrs]/a/g;s/g[qrs][qrs][qrs]/a/g
             s/hq[qrs][qrs]/a/g' | tr -d 'a\n' | wc -c)
     echo $((_s))
@@ -1249,7 +1249,7 @@ _ere() {
     [ -z "$_no" ] || _error="the pattern '$1' has $_no, which a host without Python does not know"
     [ -z "$_error" ] || return 1
     # What a grep says of a pattern that is none is the same everywhere in this alone, that it says something.
-    if [ -n "$(printf '%s\n' "$_ere" | grep -E -f /dev/stdin /dev/null 2>&1)" ]; then
+    if [ -n "$(printf '%s\n' "$_ere" | grep -E -f /dev/stdin "$_d/agent" 2>&1 >/dev/null)" ]; then
         _error="the pattern '$1' is not a regular expression"
         return 1
     fi
@@ -1556,7 +1556,7 @@ _main() {
     export LC_ALL
     unset IFS
     _s=
-    for _x in dd tr wc awk sed grep head tail cat sleep rm mv mkdir mkfifo od id uname date fold xargs; do
+    for _x in dd tr wc awk sed grep head tail cat sleep rm mv mkdir mkfifo od id uname date xargs; do
         command -v $_x >/dev/null 2>&1 || _s="$_s $_x"
     done
     if [ -n "$_s" ]; then
