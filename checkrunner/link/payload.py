@@ -142,7 +142,7 @@ exec(parts[0])
 _SHELL_STAGE = (
     f"echo {STARTING.decode('ascii')};"
     "while read -r _n;do case $_n in *\\;*)break;;esac;done;"
-    '_n=${_n%%\\;*};CHECKRUNNER_DIGEST=@DIGEST@;'
+    "_n=${_n%%\\;*};CHECKRUNNER_DIGEST=@DIGEST@;"
     '_a=`dd bs=1 count=$_n 2>/dev/null;echo .`;eval "${_a%.}"'
 )
 

@@ -18,8 +18,8 @@ import secrets
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
-from checkrunner.link.answers import AgentFailure, Answer, Hello, NoInterpreter
 from checkrunner.link.agents import agent_of
+from checkrunner.link.answers import AgentFailure, Answer, Hello, NoInterpreter
 from checkrunner.link.payload import Payload, load_payload, load_shell_payload
 from checkrunner.link.requests import hello_request
 from checkrunner.link.wire import MAX_NOISE, PROTOCOL_VERSION, AnswerDecoder
@@ -50,7 +50,7 @@ class Way:
 
     patient: bool = False
     by_stdin: bool = False
-    shell: bool = False
+    in_shell: bool = False
 
 
 @dataclass(slots=True)
@@ -100,7 +100,8 @@ class Link:
         if self.way.by_stdin:
             out.append("start_by_stdin: the login shell does not take a long command line")
         if hello.agent_kind == "shell":
-            out.append(f"agent_shell: no Python 3.6 or newer is used; not available: {', '.join(hello.lacks) or 'nothing'}")
+            lacking = ", ".join(hello.lacks) or "nothing"
+            out.append(f"agent_shell: no Python 3.6 or newer is used; not available: {lacking}")
         return [*out, *hello.notes]
 
 
@@ -126,12 +127,12 @@ class Starter:
         not exist."""
         known = self._host.name in _WITHOUT_PYTHON.get(self._transport, ())
         kind = agent_of(self._host)
-        return await self.again(Way(shell=kind == "shell" or (known and kind == "auto")))
+        return await self.again(Way(in_shell=kind == "shell" or (known and kind == "auto")))
 
     async def again(self, way: Way) -> Link:
         """Another start, in the given way. Raises ConnectError members."""
-        by_stdin = way.by_stdin or way.shell
-        payload = load_shell_payload() if way.shell else self._payload or load_payload()
+        by_stdin = way.by_stdin or way.in_shell
+        payload = load_shell_payload() if way.in_shell else self._payload or load_payload()
         line = payload.stdin_line if by_stdin else payload.exec_line
         channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
         nonce = secrets.token_hex(12) + _SHELLS_END
@@ -167,14 +168,14 @@ class Starter:
                 return replace(way, patient=True)
             raise self._gave_up(link, ending)
         if isinstance(ending, NoInterpreter):
-            if not way.shell and agent_of(self._host) == "auto":
+            if not way.in_shell and agent_of(self._host) == "auto":
                 _WITHOUT_PYTHON.setdefault(self._transport, set()).add(self._host.name)
-                return replace(way, shell=True)
+                return replace(way, in_shell=True)
             raise NoInterpreterError(
                 f"{self._host.name}: no Python 3.6 or newer was found (tried: {ending.tried})",
                 hint="Install python3 on the host, or let checkrunner_agent be auto",
             )
-        if not way.by_stdin and not way.shell:
+        if not way.by_stdin and not way.in_shell:
             return replace(way, by_stdin=True)
         raise self.no_hello(link, late=False)
 

@@ -20,7 +20,7 @@ PLAY = r"""
     - {id: state, name: State, run: "cd /etc; x=kept"}
     - {id: kept, name: Kept, run: 'echo "$x $PWD"', expect: {stdout: {contains: kept /etc}}}
     - {id: fails, name: Fails, run: "echo version 1.23; exit 3", slice: {tail: 1, when: always}}
-    - {id: pattern, name: Pattern, run: "echo version 1.23", expect: {stdout: {matches: 'version \\d+\\.\\d+$'}}}
+    - {id: pattern, name: Pattern, run: "echo version 1.23", expect: {stdout: {matches: 'version \d+\.\d+$'}}}
     - {id: asks, name: Asks, run: "cat", stdin: tty}
     - {id: hangs, name: Hangs, run: "sleep 30", timeout: 1}
     - {id: after, name: After, run: 'test "$x" = kept'}

@@ -11,7 +11,9 @@ from contract_agents import AGENTS, Contestant, start_contestant
 
 
 @pytest.fixture(params=AGENTS)
-def start(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Contestant]]:
+def start(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., Contestant]]:
     """Starts agents of one kind."""
     folder: Path = tmp_path_factory.getbasetemp() / "contestants"
     started: list[Contestant] = []

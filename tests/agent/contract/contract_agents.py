@@ -50,7 +50,9 @@ class Contestant(AgentProcess):
 def _contained() -> tuple[str, ...]:
     """A prefix that gives an agent process numbers of its own, so that one that errs can end nothing but itself."""
     prefix = ("unshare", "-p", "-f", "--kill-child", "--mount-proc")
-    works = shutil.which("unshare") and not subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode
+    works = (
+        shutil.which("unshare") and not subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode
+    )
     return prefix if works else ()
 
 

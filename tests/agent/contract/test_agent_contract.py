@@ -68,7 +68,10 @@ def test_fatal_errors(start: Start, first: bytes, kind: str) -> None:
 
 def test_refusals_leave_the_stream_whole(agent: Contestant) -> None:
     assert "unknown verb" in refused(agent, "dance", {})["message"]
-    assert refused(agent, "run", {**RUN, "colour": "red"}, {"command": b"echo"})["message"].split() == ["unknown:", "colour"]
+    assert refused(agent, "run", {**RUN, "colour": "red"}, {"command": b"echo"})["message"].split() == [
+        "unknown:",
+        "colour",
+    ]
     assert refused(agent, "run", RUN, {"command": b"echo", "shoe": b"\n\n"})["message"].split() == ["unknown:", "shoe"]
     for sections in ({}, {"command": b"a\0b"}, {"command": b"a", "env.9x": b""}, {"command": b"a", "probe.x": b""}):
         assert refused(agent, "run", RUN, sections)["kind"] == "bad_request"
@@ -163,9 +166,9 @@ def test_exec_takes_the_place_of_the_shell(agent: Contestant) -> None:
 
 def test_env_and_cwd_hold_for_one_command(agent: Contestant) -> None:
     agent.run("cd /usr; A=old; export B=b")
-    assert agent.output("echo $A $B $C $PWD; sh -c 'echo $A $B $C'", env={"A": "1", "B": "2", "C": "3"}, cwd="/tmp") == (
-        "1 2 3 /tmp\n1 2 3\n"
-    )
+    assert agent.output(
+        "echo $A $B $C $PWD; sh -c 'echo $A $B $C'", env={"A": "1", "B": "2", "C": "3"}, cwd="/tmp"
+    ) == ("1 2 3 /tmp\n1 2 3\n")
     assert agent.output('echo "$A $B ${C-unset} $PWD"; sh -c \'echo "${A-unset}"\'') == "old b unset /usr\nunset\n"
     agent.run("cd /etc; D=4", cwd="/tmp", env={"E": "x"})
     assert agent.output("echo $PWD $D") == "/etc 4\n"
