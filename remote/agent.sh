@@ -1447,7 +1447,10 @@ _clear_up() {
             if [ -n "$_fractions" ]; then sleep 0.1; else sleep 1; fi
         done
     done
-    rm -rf "$_d"
+    # Who wrote a file there at this very moment is ended by now, or about to be.
+    for _s in 1 2 3 4 5; do
+        ! rm -rf "$_d" 2>/dev/null || break
+    done
 }
 
 _leave() {
@@ -1459,6 +1462,8 @@ _finish() {
     trap '' HUP INT TERM PIPE
     # shellcheck disable=SC2086
     kill $_helpers 2>/dev/null
+    # shellcheck disable=SC2086
+    wait $_helpers 2>/dev/null
     _bye=
     [ ! -e "$_d/bye" ] || read -r _bye <"$_d/bye"
     exec 3>&- 4>&- 2>/dev/null

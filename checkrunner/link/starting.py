@@ -7,8 +7,8 @@
 | by standard input | the login shell ended without a word of the agent's: it may refuse a line of that length |
 | in shell | there is no Python for it: the agent for such hosts, which always comes on standard input |
 
-The last is remembered for a host as long as its transport lives, and can be asked for, or forbidden, by the host variable
-`checkrunner_agent`.
+The last is remembered for a host as long as its transport lives, and can be asked for, or forbidden, by the host
+variable `checkrunner_agent`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SHOWN = 300
 # Part of the nonce, and so of the first line that is sent. Where a shell reads that line in the agent's place (a
 # start-up file or a forced command starts one), it ends there, and runs nothing of what follows.
 _SHELLS_END = ";exit;"
-# Hosts that were found to be without Python, so that a second start there (a reconnect, another user) does not look again.
+# Hosts that were found to be without Python: a second start there (a reconnect, another user) does not look again.
 _WITHOUT_PYTHON: WeakKeyDictionary[Transport, set[str]] = WeakKeyDictionary()
 
 

@@ -43,7 +43,8 @@ class Contestant(AgentProcess):
     @property
     def lacks(self) -> Sequence[str]:
         """What it says that it cannot do."""
-        return self.hello.get("lacks", [])
+        words: Sequence[str] = self.hello.get("lacks", [])
+        return words
 
 
 @functools.cache
