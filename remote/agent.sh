@@ -575,6 +575,7 @@ _begin() {
     _running=$((_running + 1))
     eval "_c=\$_cap$1"
     _host_cap=
+    _make_room "$_c"
     if [ "$_left" -lt "$_c" ]; then
         _c=$_left _host_cap=1
     fi
@@ -603,6 +604,23 @@ _begin() {
         exec </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&-
         printf %s "$_text" >"$_d/s$2.$_g"
     ) &
+}
+
+# _make_room BYTES: where a command may need more than is left, what the oldest runs wrote gives way, but not that of the
+# last three.
+_make_room() {
+    # shellcheck disable=SC2086
+    set -- "$1" $_holding
+    while [ "$_left" -lt "$1" ] && [ $# -gt 4 ]; do
+        _s=${2%:*}
+        rm -f "$_d/o$_s" "$_d/e$_s" "$_d/o$_s".* "$_d/e$_s".*
+        _left=$((_left + ${2#*:}))
+        _s=$1
+        shift 2
+        set -- "$_s" "$@"
+    done
+    shift
+    _holding="$*"
 }
 
 # _pump RUN o|e CAP
@@ -1539,6 +1557,7 @@ _event() {
         cat "$_d/a$2"
         rm -f "$_d/a$2"
         _left=$((_left - ${4:-0}))
+        [ "${4:-0}" = 0 ] || _holding="$_holding $2:$4"
         eval "_p=\$_phase$2 _phase$2=over _x=\$_waiting$2 _waiting$2="
         for _s in $_x; do _start_slice "$2" "$_s"; done
         eval "_x=\$_run$3"
@@ -1555,7 +1574,7 @@ _event() {
 
 _main() {
     _d='' _hello='' _leaving='' _cancels='' _keepers='' _helpers='' _sessions=0 _running=0 _left=0 _most=16 _error=''
-    _capped=''
+    _capped='' _holding=
     _lc=${LC_ALL+x}${LC_ALL-}
     LC_ALL=C
     export LC_ALL

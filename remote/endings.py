@@ -12,6 +12,7 @@ import posix as os
 
 from agent import BOOT_S, CHUNK, CONFIRM_S, LOOK_S, grown, kill, process, processes, signal, slurp, unread
 
+OWN_FDS = 1024  # more descriptors than we ever have open
 HELD_S = 1.0  # what a shell may take to die of KILL
 
 
@@ -53,6 +54,10 @@ def look(session, run, now):
 def is_deaf(session):
     """Whether the shell waits for its script although it was told to run a command and has not reported."""
     if session.to_write or session.long_text is not None or unread(session.script):
+        return False
+    # A shell in execve, which may wait for a dead file server, is not asked for its system call: see Look.is_safe.
+    wchan = slurp("/proc/%d/wchan" % session.shell)
+    if wchan not in (b"", b"0") and b"pipe" not in wchan:
         return False
     words = slurp("/proc/%d/syscall" % session.shell).split()
     try:
@@ -161,7 +166,8 @@ def tick_held(session, now):
         run.note("session_abandoned")
     session.held = None
     run.remains = {}
-    session.conclude(run, now)
+    session.agent.conclude(run)
+    session.next()
     return []
 
 
@@ -233,7 +239,8 @@ def read_again(session, run, now):
         return False
     run.due, run.timeout = readings.next, readings.until - readings.next
     run.rc, run.rounds, run.looks, run.suspect = None, 0, 0, ""
-    run.raw = run.sight = run.said = None
+    run.raw = run.sight = run.said = run.dialog = None  # this one may ask what the last one has asked
+    run.marks = {name: capture.kept for name, capture in run.captures.items()}
     session.queue.insert(0, run)
     session.next()
     return True
@@ -263,7 +270,9 @@ def keep(agent, pids, found):
     """These processes are to stay. The files tell an agent that clears up after us, should we be killed: of a shell's
     own child the environment is that of the shell."""
     agent.kept[0] = 0
-    for pid in pids:
+    for pid in found:
+        if pid not in pids:
+            continue
         agent.kept[pid] = found[pid].start
         path = agent.fresh_path(b"kept.%d" % pid)
         try:
@@ -296,6 +305,7 @@ def leave_reader(agent, pipe):
             for path in ("/bin/cat", "/usr/bin/cat"):
                 if os.access(path, os.X_OK):
                     os.execve(path, ["cat"], {})
+            os.closerange(3, OWN_FDS)
             while os.read(0, CHUNK):
                 pass
         except BaseException:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checkrunner.link.agents import agent_of
 from checkrunner.link.session import open_session
-from checkrunner.link.transports import make_transport
+from checkrunner.link.transports import make_transport, unsupported
 from checkrunner.model.inventory import Host
 from checkrunner.model.seams import Session, Transport
 from checkrunner.model.sources import Secret
@@ -25,10 +25,13 @@ class Links:
         """What the host's settings ask for and its transport does not do. Connects nothing. Raises UsageError members
         for settings that cannot be used."""
         agent_of(host)
-        return tuple(self._transport(host).warnings(host))
+        return () if unsupported(host) else tuple(self._transport(host).warnings(host))
 
     async def open(self, host: Host) -> Session:
         """A session on the host. Raises ConnectError members; see `link.session.open_session`."""
+        error = unsupported(host)
+        if error is not None:
+            raise error
         return await open_session(
             self._transport(host),
             host,

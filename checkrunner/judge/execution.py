@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from checkrunner.model.plan import Command
-from checkrunner.model.results import Execution, Reason, Result, Verdict, VerdictState
+from checkrunner.model.results import CaptureState, Execution, Reason, Result, Verdict, VerdictState
 
 __all__ = ["NOT_FOUND", "not_found", "not_looked"]
 
-NOT_FOUND = {126: "a command was found but could not be executed", 127: "a command was not found"}
+NOT_FOUND = {126: "a command could not be executed, or was itself denied what it needs", 127: "a command was not found"}
 """Return codes by which a shell says that it could not run something."""
 
 _ENDS_OF_RUN = {
@@ -60,7 +60,9 @@ def _killed(command: Command, result: Result) -> str:
     if "host_capped" in result.notes:
         return "was ended because all outputs of this host together reached their cap"
     if "capped" in result.notes:
-        return f"was ended because its output reached the cap of {command.capture_bytes:,} bytes"
+        # A host without room for captures keeps less than was asked for.
+        cut = [out.captured_bytes for out in (result.stdout, result.stderr) if out.state is CaptureState.TRUNCATED]
+        return f"was ended because its output reached the cap of {max(cut, default=command.capture_bytes):,} bytes"
     if cause := _end_of_run(result):
         return f"was ended because {cause}"
     return f"was ended by signal {result.signal}" if result.signal else "was ended from outside"

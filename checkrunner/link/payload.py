@@ -25,6 +25,7 @@ __all__ = [
     "CANDIDATES",
     "LATER",
     "MOST_PACKED",
+    "PROBE_LINE",
     "START",
     "VARIABLE",
     "Payload",
@@ -48,10 +49,10 @@ VARIABLE = "CHECKRUNNER_AGENT"
 ALLOCATOR = "MALLOC_MMAP_THRESHOLD_"
 """Set for the agent alone, so that glibc gives memory back after a large command instead of keeping it for the next."""
 
-# `posix` is the module below `os`, which takes a millisecond to import.
 LATER = ("states", "prompts", "archive", "endings")
 """The parts of the agent that a host gets when it needs them: modules beside `agent.py`."""
 
+# `posix` is the module below `os`, which takes a millisecond to import.
 START = (
     "import posix,zlib,binascii;"
     f'parts=zlib.decompress(binascii.a2b_base64(posix.environ[b"{VARIABLE}"])).split(b"\\0");exec(parts[0])'
@@ -146,6 +147,9 @@ _SHELL_STAGE = (
     '_a=`dd bs=1 count=$_n 2>/dev/null;echo .`;eval "${_a%.}"'
 )
 
+PROBE_LINE = f"exec /bin/sh -c echo\\ {STARTING.decode('ascii')}"
+"""A line for the login shell that prints `wire.STARTING` and starts nothing."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payload:
@@ -209,12 +213,13 @@ def _compressed(data: bytes) -> bytes:
 
 def _exec_line(setup: str, python: str) -> str:
     first, *rest = CANDIDATES
-    # Version managers' shims are skipped: they start something else, and often nothing. A `...` is a process more.
+    # Version managers' shims are skipped: they start something else, and often nothing. `command -v` would need a
+    # descriptor and a process more than tight limits (`ulimit`) may leave.
     script = (
-        f"echo {STARTING.decode('ascii')};{ALLOCATOR}=131072;export {ALLOCATOR};{setup}"
-        f"for p in {first} {' '.join(rest)};do command -v $p >/dev/null 2>&1||continue;"
-        "case $PATH in */shims*)case `command -v $p` in */shims/*)continue;;esac;;esac;"
-        f"exec $p -IS -c '{python}' {' '.join(rest)};done;"
+        f"echo {STARTING.decode('ascii')};{ALLOCATOR}=131072;export {ALLOCATOR};{setup}IFS=:;"
+        f'for d in $PATH;do case $d in */shims);;*)set -- "$@" "$d/{first}";esac;done;'
+        f'for p in "$@" {" ".join(rest)};do [ -f "$p" ]&&[ -x "$p" ]&&'
+        f"exec \"$p\" -IS -c '{python}' {' '.join(rest)};done;"
         f"echo checkrunner-no-interpreter: {' '.join(CANDIDATES)};exit 127"
     )
     return f"exec /bin/sh -c {escape_word(script)}"

@@ -94,6 +94,7 @@ class FramedSession:
         self._ready: asyncio.Future[None] = loop.create_future()
         self._error: HostError | None = None
         self._reader: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
         self._closing: asyncio.Future[None] | None = None
 
     async def start(self) -> None:
@@ -184,6 +185,9 @@ class FramedSession:
 
     def _greet(self, link: Link) -> None:
         """Queue what starts the agent, and behind it what was asked already unless the start is a patient one."""
+        if self._watching is not None:
+            self._watching.cancel()
+        self._watching = asyncio.ensure_future(self._starter.watch(link))
         if link.patient:
             self._nudge(link)
             return
@@ -259,13 +263,14 @@ class FramedSession:
         if link.decoder.greeted:
             return await link.channel.receive()
         try:
-            async with asyncio.timeout_at(link.hello_by):
+            async with asyncio.timeout_at(link.hello_by) as link.timer:
                 return await link.channel.receive()
         except TimeoutError:
-            if link.starting and not link.patient:
+            if link.swallowed or (link.starting and not link.patient):
                 link.swallowed = True
                 return b""
-            raise self._starter.no_hello(link, late=True) from None
+            left = not await link.channel.aclose(kill=True)
+            raise self._starter.no_hello(link, late=True, left=left) from None
 
     def _take(self, link: Link, answer: Answer) -> None:
         if isinstance(answer, Hello):
@@ -284,7 +289,7 @@ class FramedSession:
         if name not in self._parts:
             raise ProtocolError(f"the host asked for a part {name!r}, which it has or which does not exist")
         self._parts.discard(name)
-        # Where it is refused, states are not shown; the commands are not touched by that.
+        # Where it is refused, the agent goes on without it, as docs/protocol.md says under `need`.
         self._tell(lambda ident: part_request(ident, name, load_part(name)))
 
     def _reply(self, of: int, answer: Secret | None) -> None:
@@ -365,9 +370,11 @@ class FramedSession:
                 await asyncio.wait({self._out.sender}, timeout=_BYE_S)
                 self._out.sender.cancel()
         self._fail(SessionLostError("the session was closed"))
-        if reader is not None:
-            reader.cancel()
-            await asyncio.wait({reader})
+        running = {task for task in (reader, self._watching) if task is not None}
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running)
         # The reader may have been about to start over: whichever channel there is now.
         link = self._link or link
         if link is not None:

@@ -12,7 +12,7 @@
     └─ HostError (3)                  one host's trouble: never leaves the engine, becomes an `unknown` verdict
        ├─ ConnectError
        │  ├─ ConnectTimeoutError  ├─ UnreachableError  ├─ ThrottledError
-       │  ├─ AuthenticationError  └─ HostKeyError
+       │  ├─ AuthenticationError  ├─ HostKeyError     └─ UnsupportedError
        ├─ BootstrapError              the connection stands, the remote side does not
        │  ├─ NoInterpreterError   ├─ RemoteStorageError  └─ HandshakeError
        └─ SessionError
@@ -54,6 +54,7 @@ __all__ = [
     "ThrottledError",
     "UnknownNameError",
     "UnreachableError",
+    "UnsupportedError",
     "UsageError",
     "nearest",
 ]
@@ -193,6 +194,12 @@ class HostKeyError(ConnectError):
     """The server's key is unknown, revoked or another one than is known. No command was sent."""
 
     state = HostState.HOST_KEY_MISMATCH
+
+
+class UnsupportedError(ConnectError):
+    """The host is reached in a way that there is no transport for. Nothing was tried."""
+
+    state = HostState.UNSUPPORTED
 
 
 class BootstrapError(HostError):

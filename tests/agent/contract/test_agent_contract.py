@@ -474,3 +474,10 @@ def test_duration(agent: Contestant) -> None:
     result = agent.wait_for(agent.ask("run", keys, {"command": b"while :; do echo x; sleep 0.1; done"}))
     assert (result["execution"], result.get("rc"), result["notes"]) == ("done", None, ["duration_ended"])
     assert result["stdout"]["lines"] >= 2
+
+
+def test_the_oldest_outputs_give_way(start: Start) -> None:
+    agent = start(hello="v=1 nonce=n host_bytes=100000")
+    ids = [agent.run("head -c 30000 /dev/zero")["id"] for _ in range(6)]
+    assert agent.slice(ids[0])["kind"] == "storage"
+    assert len(agent.data(ids[-1])) == 30000
