@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checkrunner.link.agents import agent_of
 from checkrunner.link.session import open_session
 from checkrunner.link.transports import make_transport, unsupported
 from checkrunner.model.inventory import Host
@@ -22,7 +23,9 @@ class Links:
         self._transports: dict[str, Transport] = {}
 
     def warnings(self, host: Host) -> tuple[str, ...]:
-        """What the host's settings ask for and its transport does not do. Connects nothing."""
+        """What the host's settings ask for and its transport does not do. Connects nothing. Raises UsageError members
+        for settings that cannot be used."""
+        agent_of(host)
         return () if unsupported(host) else tuple(self._transport(host).warnings(host))
 
     async def open(self, host: Host) -> Session:
