@@ -296,14 +296,14 @@ class FramedSession:
             raise ProtocolError("the host said hello twice")
         self._starter.check_hello(link, hello)
         link.hello = hello
-        self.agent = f"python {hello.python}, bash {hello.bash}, uid {hello.uid}"
+        self.agent = hello.summary
         self.notes += [note for note in link.notes(hello) if note not in self.notes]
         self._token = token_of(hello.directory)
         if self._back.under_way:
-            if self._starter.resume is None:
+            if self._starter.resume is None or link.way.in_shell:
                 self._come_back(whole=False)
             return
-        if self._starter.linger_s:
+        if self._starter.linger_s and not link.way.in_shell:
             asyncio.get_running_loop().call_later(_LASTING_S, self._lasting, link)
         if link.patient:
             self._out.waiting += self._out.held
