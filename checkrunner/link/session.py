@@ -42,6 +42,8 @@ __all__ = ["FramedSession", "open_session"]
 
 # How long `aclose` waits for a peer that does not read to take the last request. Closing ends it anyway.
 _BYE_S = 1.0
+# How long it waits for the answer of an agent that would outlast the link. It comes when everything there has ended.
+_FAREWELL_S = 2.0
 # How long an agent that was started may take to its hello before its input counts as swallowed. Far more than Python
 # needs to start on a busy host; and a patient start then has all of the time for hello.
 _EAGER_HELLO_S = 3.0
@@ -172,7 +174,7 @@ class FramedSession:
         await future
 
     async def aclose(self) -> None:
-        """Say bye and close, without waiting for an answer: the end of its input makes the agent clean up as well."""
+        """Say bye and close. The answer matters only where the end of its input would not make the agent clean up."""
         if self._closing is None:
             self._closing = asyncio.ensure_future(self._close())
         await asyncio.shield(self._closing)
@@ -227,8 +229,9 @@ class FramedSession:
         try:
             while self._link is not None:
                 ending = await self._read_link(self._link)
-                if self._error is None:
-                    await self._go_on(self._link, ending)
+                if self._error is not None:
+                    return
+                await self._go_on(self._link, ending)
         except HostError as error:
             self._fail(self._back.failed(error))
         except BaseException:
@@ -256,6 +259,8 @@ class FramedSession:
             self._started(link)
         elif isinstance(answer, Bye | NoInterpreter) or (isinstance(answer, AgentFailure) and not answer.id):
             link.ending = answer
+        elif self._closing is not None:
+            pass  # nobody waits for it any more
         elif isinstance(answer, Need):
             self._send_part(answer.part)
         else:
@@ -381,7 +386,11 @@ class FramedSession:
                 self._out.waiting.append(encode_request("bye", self._last_id + 1))
                 self._out.flush(self._link)
             await self._out.stop(within_s=_BYE_S)
+        outlasts = RESUME_PART not in self._parts and not self._back.done and self._error is None
         self._fail(SessionLostError("the session was closed"))
+        if reader is not None and link is not None and outlasts:
+            # A server that loses its client may drop what it did not hand on, and without bye the agent would wait.
+            await asyncio.wait({reader}, timeout=_FAREWELL_S)
         running = {task for task in (reader, self._watching) if task is not None}
         for task in running:
             task.cancel()

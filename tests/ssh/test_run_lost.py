@@ -58,10 +58,14 @@ class Lossy:
         process = self.cli.start(
             self.cli.argv("run", playbook, "-i", inventory, "--ssh-config", "none", "--format", "json", *args)
         )
-        third = self.folder / "c3"
-        wait_until(third.exists, deadline_s=20, what="the third check to run")
-        wait_until(lambda: time.time() > third.stat().st_mtime + 0.3, what="it to have run for a while")
+        self.wait_for("c3")
         return process
+
+    def wait_for(self, check: str) -> None:
+        """Return when the check has run for a while: what came before it has arrived."""
+        path = self.folder / check
+        wait_until(path.exists, deadline_s=20, what=f"{check} to run")
+        wait_until(lambda: time.time() > path.stat().st_mtime + 0.5, what=f"{check} to have run for a while")
 
     def finish(self, process: subprocess.Popen[bytes]) -> dict[str, Any]:
         out, err = process.communicate(timeout=60)
@@ -203,7 +207,7 @@ def test_a_second_loss_is_one_too_many(lossy: Lossy) -> None:
     process = lossy.start(play)
 
     lossy.proxy.cut()
-    wait_until(lambda: lossy.count("c5"), deadline_s=10, what="the fifth check to run")
+    lossy.wait_for("c5")
     lossy.proxy.cut()
     report = lossy.finish(process)
 
