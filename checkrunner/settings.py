@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from checkrunner.model.durations import seconds_of
 from checkrunner.model.errors import SettingsError, UnknownNameError
 from checkrunner.model.options import LocalOptions, RunOptions, SessionOptions, SshOptions
+from checkrunner.model.playbook import Become
 from checkrunner.model.sources import Secret
 
 __all__ = ["SETTINGS", "Setting", "Settings", "parse_seconds", "resolve_settings"]
@@ -25,12 +26,14 @@ _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One setting: its name (also its key in checkrunner.toml), reader of texts and values, default, help text."""
+    """One setting: its name (also its key in checkrunner.toml), reader of texts and values, default, help text.
+    A `secret` one is not taken from a file."""
 
     name: str
     read: Callable[[object], object]
     default: object
     help: str
+    secret: bool = False
 
     @property
     def variable(self) -> str:
@@ -75,6 +78,12 @@ class Settings:
             deadline_s=deadline or None,
             timeout_s=self._number("timeout"),
             capture_bytes=int(self._number("capture_bytes")),
+            start_s=self._number("start_timeout"),
+            become=Become(
+                become=self.values["become"] == "yes",
+                user=self._text("become_user"),
+                method=self._text("become_method"),
+            ),
         )
 
     def session_options(self) -> SessionOptions:
@@ -101,6 +110,17 @@ class Settings:
             keepalive_s=self._number("keepalive"),
             origins=self.origins,
         )
+
+    @property
+    def become_password(self) -> Secret | None:
+        """What sudo, doas or su is told where a host has no password of its own."""
+        value = self.values["become_password"]
+        return value if isinstance(value, Secret) else None
+
+    def with_become_password(self, password: Secret) -> Settings:
+        """The same settings with a password that a person gave."""
+        values = {**self.values, "become_password": password}
+        return replace(self, values=values, origins={**self.origins, "become_password": "flag"})
 
     def local_options(self) -> LocalOptions:
         """The group for the local transport."""
@@ -157,6 +177,10 @@ def _text(value: object) -> str:
     return value
 
 
+def _secret(value: object) -> Secret:
+    return Secret(str(value))
+
+
 def _paths(value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         return tuple(part for part in value.split(os.pathsep) if part)
@@ -205,6 +229,16 @@ SETTINGS: Mapping[str, Setting] = {
         ),
         Setting(name="ssh_config", read=_text, default=None, help="SSH client configuration file; none for none"),
         Setting(name="ssh_common_args", read=_text, default=None, help="OpenSSH-style options for every host"),
+        Setting(name="become", read=_choice("yes", "no"), default="no", help="run as another user where nothing else is said"),
+        Setting(name="become_user", read=_text, default="root", help="that user"),
+        Setting(name="become_method", read=_choice("sudo", "su", "doas"), default="sudo", help="how: sudo, su or doas"),
+        Setting(
+            name="become_password",
+            read=_secret,
+            default=None,
+            help="what that asks for; never read from a file",
+            secret=True,
+        ),
         Setting(name="color", read=_choice("auto", "always", "never"), default="auto", help="auto, always or never"),
     )
 }
@@ -237,6 +271,10 @@ def resolve_settings(
     for variable in environ:
         if variable.startswith(_PREFIX) and variable != f"{_PREFIX}CONFIG":
             _known("environment variable", variable, [s.variable for s in SETTINGS.values()])
+    if environ is os.environ:
+        for setting in SETTINGS.values():
+            if setting.secret:  # no program that we start is to inherit it
+                os.environ.pop(setting.variable, None)
     color = {"always": True, "never": False}.get(str(values["color"]))
     if color is None and environ.get("NO_COLOR"):
         color = False
@@ -280,6 +318,9 @@ def _read_file(environ: Mapping[str, str], cwd: Path, home: str) -> tuple[Mappin
             raise SettingsError("config", str(path), "file", f"it cannot be read: {error}") from None
         for key in values:
             _known(f"setting (in {path})", key, SETTINGS)
+            if SETTINGS[key].secret:
+                why = f"it is not read from a file: use {SETTINGS[key].variable}, or let yourself be asked"
+                raise SettingsError(key, "...", str(path), why)
         return values, str(path)
     return {}, ""
 

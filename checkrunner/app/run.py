@@ -113,7 +113,7 @@ def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret | str]:
     plan = prepared.plan
     hosts = [host_plan.host for host_plan in plan.hosts]
     found = [value for host in hosts for values in (host.vars, host.options) for value in values.values()]
-    found += [password, *(host.password for host in hosts)]
+    found += [password, prepared.request.settings.become_password, *(host.password for host in hosts)]
     named: list[Mapping[str, object]] = [plan.setup.extra_vars]
     named += [play.vars for play in prepared.playbook.plays]
     named += [host.vars for host in hosts]

@@ -93,6 +93,23 @@ def run(
             rich_help_panel=_CONNECTION,
         ),
     ] = None,
+    become: Annotated[
+        bool, typer.Option("--become", "-b", help="Run checks as another user.", rich_help_panel=_CONNECTION)
+    ] = False,
+    become_user: Annotated[
+        str | None,
+        typer.Option("--become-user", metavar="USER", help="That user (root).", rich_help_panel=_CONNECTION),
+    ] = None,
+    become_method: Annotated[
+        str | None,
+        typer.Option("--become-method", metavar="HOW", help="sudo (default), su or doas.", rich_help_panel=_CONNECTION),
+    ] = None,
+    ask_become_pass: Annotated[
+        bool,
+        typer.Option(
+            "--ask-become-pass", "-K", help="Ask for the password that sudo, doas or su want.", rich_help_panel=_CONNECTION
+        ),
+    ] = False,
     connect_timeout: Annotated[
         str | None,
         typer.Option(
@@ -172,10 +189,15 @@ def run(
         "timeout": timeout,
         "deadline": deadline,
         "color": color,
+        "become": "yes" if become else None,
+        "become_user": become_user,
+        "become_method": become_method,
     }
     settings = resolve_settings(flags)
     destination = prepare_output(format_name, output)
     password = ask_password() if ask_pass else None
+    if ask_become_pass:
+        settings = settings.with_become_password(ask_password("become", "ask_become_pass"))
     request = Request(
         playbook=playbook,
         settings=settings,

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from checkrunner.model.plan import Command
-from checkrunner.model.results import Execution, Reason, Result, Verdict, VerdictState
+from checkrunner.model.results import Execution, Probe, ProbeKind, Reason, Result, Stream, Verdict, VerdictState
 
-__all__ = ["NOT_FOUND", "not_found", "not_looked"]
+__all__ = ["NOT_FOUND", "REFUSED", "not_found", "not_looked", "refused"]
 
 NOT_FOUND = {126: "a command was found but could not be executed", 127: "a command was not found"}
 """Return codes by which a shell says that it could not run something."""
+
+REFUSED = Probe(
+    name="become",
+    kind=ProbeKind.MATCHES,
+    stream=Stream.STDERR,
+    text=r"^(sudo|doas): |^Sorry, user |sudoers|^I'm sorry ",
+)
+"""Finds what sudo and doas say when they do not run a command, in any language."""
 
 _ENDS_OF_RUN = {
     "interrupted": "the run was interrupted",
@@ -36,6 +44,18 @@ def not_looked(command: Command, result: Result) -> Verdict | None:
         # At the end: what follows "Password:" would be taken for one, and masked.
         message = f"{message}; it asks: {result.prompt}"
     reason = Reason(subject="execution", expected="done", actual=str(result.execution), message=message)
+    return Verdict(state=VerdictState.UNKNOWN, reasons=(reason,))
+
+
+def refused(command: Command, result: Result) -> Verdict | None:
+    """`unknown` where sudo or doas did not run the command that was put after it."""
+    answer = result.probes.get(REFUSED.name)
+    if command.exact is None or result.rc != 1 or answer is None or not answer.count:
+        return None
+    user, method = command.exact.user, command.exact.method
+    rules = {"sudo": f"`LOGIN ALL=({user}) NOPASSWD: COMMAND` in sudoers", "doas": f"`permit nopass LOGIN as {user}`"}
+    message = f"become_not_allowed: {method} did not run it as {user}. The rule that is needed: {rules[method]}, "
+    reason = Reason(subject="execution", expected="done", actual="refused", message=f"{message}with this command's path")
     return Verdict(state=VerdictState.UNKNOWN, reasons=(reason,))
 
 
@@ -84,7 +104,7 @@ def _not_run(command: Command, result: Result) -> str:
     if "env_failed" in result.notes:
         return "was not run: a variable of its env is readonly in the session"
     if "become_unavailable" in result.notes:
-        return f"was not run: it has to run as {command.become}, and the login is another account"
+        return f"was not run: it has to run as {command.become.user if command.become else '?'}, and the agent is another user"
     cause = _end_of_run(result)
     return f"was not run: {cause}" if cause else "was not run"
 

@@ -26,7 +26,7 @@ from checkrunner.link.calls import Calls, raw_slice
 from checkrunner.link.payload import LATER, Payload, load_part
 from checkrunner.link.questions import Questions
 from checkrunner.link.requests import answer_request, asks, capped, part_request, run_request, slice_request
-from checkrunner.link.starting import Link, Starter
+from checkrunner.link.starting import Link, Starter, Way
 from checkrunner.link.wire import MAX_NOISE, encode_request
 from checkrunner.model.errors import AgentError, HostError, ProtocolError, SessionLostError
 from checkrunner.model.inventory import Host
@@ -75,6 +75,7 @@ class _Outbox:
     waiting: list[bytes] = field(default_factory=list)
     held: list[bytes] = field(default_factory=list)
     sender: asyncio.Task[None] | None = None
+    talk: asyncio.Task[None] | None = None
 
 
 class FramedSession:
@@ -83,6 +84,7 @@ class FramedSession:
     def __init__(self, starter: Starter) -> None:
         self.agent = ""
         self.notes: list[str] = []
+        self.user, self.uid = "", -1
         self._starter = starter
         self._link: Link | None = None
         self._calls = Calls()
@@ -101,6 +103,16 @@ class FramedSession:
         self._link = await self._starter.first()
         self._greet(self._link)
         self._reader = asyncio.ensure_future(self._read())
+
+    @property
+    def way(self) -> Way:
+        """How the agent was started, in the end."""
+        return self._link.way if self._link else Way()
+
+    @property
+    def over(self) -> HostError | None:
+        """What ended it; None while it stands."""
+        return self._error
 
     async def ready(self) -> None:
         """Return when the agent has said hello; `agent` is then set. Raises what kept it from doing so.
@@ -184,6 +196,9 @@ class FramedSession:
 
     def _greet(self, link: Link) -> None:
         """Queue what starts the agent, and behind it what was asked already unless the start is a patient one."""
+        if link.before is not None:
+            self._out.talk = asyncio.ensure_future(link.talk(link.before))
+            return
         if link.patient:
             self._nudge(link)
             return
@@ -314,6 +329,7 @@ class FramedSession:
             raise ProtocolError("the host said hello twice")
         self._starter.check_hello(link, hello)
         self.agent = f"python {hello.python}, bash {hello.bash}, uid {hello.uid}"
+        self.user, self.uid = hello.user, hello.uid
         self.notes += link.notes(hello)
         if link.patient:
             self._out.waiting += self._out.held
@@ -357,6 +373,8 @@ class FramedSession:
 
     async def _close(self) -> None:
         link, reader = self._link, self._reader
+        if self._out.talk is not None:
+            self._out.talk.cancel()
         if link is not None:
             if self._error is None and link.decoder.greeted:
                 self._out.waiting.append(encode_request("bye", self._last_id + 1))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from checkrunner.link.answers import AgentFailure, Answer, Hello, NoInterpreter
@@ -23,6 +24,7 @@ from checkrunner.model.errors import (
     HostError,
     NoInterpreterError,
     RemoteStorageError,
+    SessionLostError,
 )
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SessionOptions
@@ -38,17 +40,19 @@ _SHELLS_END = ";exit;"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """How to start: each of the two may be turned on once."""
+    """How to start: each of these may be turned on once. `password`: as another user, who is had for a password."""
 
     patient: bool = False
     by_stdin: bool = False
+    password: bool = False
 
 
 @dataclass(slots=True)
 class Link:
     """One channel with an agent starting or running at its other end. `greeting` is what must be sent first; in a
     patient start only once the login shell's start-up files are through (`starting`). `swallowed` says that an agent
-    which was started does not get what was sent: it is silent although nothing keeps it from saying hello."""
+    which was started does not get what was sent: it is silent although nothing keeps it from saying hello. `before` is
+    what is to be said before an agent can start; `failure` is what came of that, if it went wrong."""
 
     channel: Channel
     decoder: AnswerDecoder
@@ -59,16 +63,28 @@ class Link:
     starting: bool = False
     swallowed: bool = False
     ending: Answer | None = None
+    before: Callable[[Link], Awaitable[None]] | None = None
+    failure: HostError | None = None
 
     @property
     def patient(self) -> bool:
         """Whether nothing may be sent before hello."""
-        return self.way.patient
+        return self.way.patient or self.way.password
 
     @property
     def ended(self) -> bool:
         """Whether the agent, or the first stage, said that nothing more will come."""
         return self.ending is not None
+
+    async def talk(self, before: Callable[[Link], Awaitable[None]]) -> None:
+        """Say what comes before the agent's start. If that goes wrong, the link ends, and its reader finds `failure`."""
+        try:
+            await before(self)
+        except SessionLostError:
+            return  # whoever reads the link gets to know
+        except HostError as error:
+            self.failure = error
+            await self.channel.aclose(kill=True)
 
     def why_ended(self) -> str:
         """The peer's ending in words."""
@@ -116,13 +132,12 @@ class Starter:
 
     async def again(self, way: Way) -> Link:
         """Another start, in the given way. Raises ConnectError members."""
-        payload = self._payload or load_payload()
-        line = payload.stdin_line if way.by_stdin else payload.exec_line
-        channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
         nonce = secrets.token_hex(12) + _SHELLS_END
+        line = self.line(way, nonce)
+        channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
         greeting = hello_request(nonce, self._options)
         if way.by_stdin:
-            greeting = payload.stdin_head + greeting
+            greeting = self.payload.stdin_head + greeting
         now = asyncio.get_running_loop().time()
         return Link(
             channel=channel,
@@ -132,6 +147,15 @@ class Starter:
             nonce=nonce,
             hello_by=now + self._options.hello_timeout_s,
         )
+
+    @property
+    def payload(self) -> Payload:
+        """What is started."""
+        return self._payload or load_payload()
+
+    def line(self, way: Way, nonce: str) -> str:  # noqa: ARG002 - other starts need it
+        """What the login shell is given. `nonce` is the one of this start."""
+        return self.payload.stdin_line if way.by_stdin else self.payload.exec_line
 
     def check_hello(self, link: Link, hello: Hello) -> None:
         """Raise HandshakeError unless it is the hello that was asked for."""

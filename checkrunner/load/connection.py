@@ -60,6 +60,7 @@ _BARE_OPTIONS = frozenset(
         "ssh_extra_args",
     }
 )
+_METHODS = ("sudo", "su", "doas")
 _OPTION_NAMES = {"ssh_host_key_checking": "host_key_checking", "become_pass": "become_password"}
 _NO_TEMPLATE = "a connection setting cannot hold a template: it is read before any text is rendered"
 _NO_TEMPLATE_HINT = "Write the value itself, for each group or host that has another one."
@@ -153,5 +154,18 @@ def _options(variables: Mapping[str, Assigned], fail: _Fail) -> dict[str, Any]:
         if isinstance(assigned.value, str) and ("{{" in assigned.value or "{%" in assigned.value):
             raise fail(assigned.ref, _NO_TEMPLATE, _NO_TEMPLATE_HINT)
         option = name.removeprefix("ansible_")
-        options[_OPTION_NAMES.get(option, option)] = _hidden(name, assigned)
+        value = _method(assigned, fail) if option == "become_method" else _hidden(name, assigned)
+        options[_OPTION_NAMES.get(option, option)] = value
     return options
+
+
+def _method(assigned: Assigned, fail: _Fail) -> str | None:
+    text = _text(assigned, fail)
+    if text is None:
+        return None
+    short = text.rpartition(".")[2]  # Ansible's full names: community.general.doas
+    if short not in _METHODS:
+        close = nearest(short, _METHODS)
+        hint = f"Did you mean {close!r}?" if close else f"Supported: {', '.join(_METHODS)}."
+        raise fail(assigned.ref, f"the become method {text!r} is not supported", hint)
+    return short

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from checkrunner.model.playbook import Become
 from checkrunner.model.sources import Secret
 
 __all__ = ["LocalOptions", "RunOptions", "SessionOptions", "SshOptions"]
@@ -53,9 +54,12 @@ class SessionOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """Limits of a run. `deadline_s` None means none; `timeout_s` is a check's where it and its play say nothing."""
+    """Limits of a run. `deadline_s` None means none; `timeout_s` is a check's where it and its play say nothing, as
+    `become` is. `start_s` is how long the start of a remote side may take by its own limits."""
 
     forks: int = 100
     deadline_s: float | None = None
     timeout_s: float = 60.0
     capture_bytes: int = 64 << 20
+    start_s: float = 30.0
+    become: Become = Become()
