@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from checkrunner.model.durations import seconds_of
@@ -27,12 +27,15 @@ _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """One setting: its name (also its key in checkrunner.toml), reader of texts and values, default, help text.
-    A `secret` one is not taken from a file."""
+
+    `foreign` is a variable of another program that gives it where its own is not set. A `secret` one is not taken from a file.
+    """
 
     name: str
     read: Callable[[object], object]
     default: object
     help: str
+    foreign: str = ""
     secret: bool = False
 
     @property
@@ -50,6 +53,8 @@ class Settings:
     agent_socket: str | None
     color: bool | None
     """True or False when a setting or NO_COLOR decides; None leaves it to the terminal."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The whole environment, for the secrets that a file takes from it by name."""
 
     def _number(self, name: str) -> float:
         value = self.values[name]
@@ -69,6 +74,21 @@ class Settings:
     def inventory(self) -> tuple[str, ...]:
         """Inventory sources; empty means localhost."""
         return self._texts("inventory")
+
+    @property
+    def vault_password_files(self) -> tuple[str, ...]:
+        """Files that hold a vault password, and programs that print one."""
+        return self._texts("vault_password_file")
+
+    @property
+    def vault_ids(self) -> tuple[str, ...]:
+        """Vault passwords as ``LABEL@SOURCE``."""
+        return self._texts("vault_id")
+
+    @property
+    def program_timeout_s(self) -> float:
+        """The time that a program has which prints an inventory, a password or a secret."""
+        return self._number("program_timeout")
 
     def run_options(self) -> RunOptions:
         """The group for the engine and the plan."""
@@ -194,6 +214,12 @@ def _sources(value: object) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else _paths(value)
 
 
+def _listed(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return _paths(value)
+
+
 def _choice(*choices: str) -> Callable[[object], str]:
     def read(value: object) -> str:
         text = {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value).lower()
@@ -239,6 +265,26 @@ SETTINGS: Mapping[str, Setting] = {
             help="what that asks for; never read from a file",
             secret=True,
         ),
+        Setting(
+            name="vault_password_file",
+            read=_sources,
+            default=(),
+            help="file with the password of vaults, or program that prints it (or a list of them)",
+            foreign="ANSIBLE_VAULT_PASSWORD_FILE",
+        ),
+        Setting(
+            name="vault_id",
+            read=_listed,
+            default=(),
+            help="vault passwords as LABEL@FILE, separated by commas",
+            foreign="ANSIBLE_VAULT_IDENTITY_LIST",
+        ),
+        Setting(
+            name="program_timeout",
+            read=_positive_seconds,
+            default=60.0,
+            help="time for a program that prints an inventory, a password or a secret",
+        ),
         Setting(name="color", read=_choice("auto", "always", "never"), default="auto", help="auto, always or never"),
     )
 }
@@ -278,7 +324,13 @@ def resolve_settings(
     color = {"always": True, "never": False}.get(str(values["color"]))
     if color is None and environ.get("NO_COLOR"):
         color = False
-    return Settings(values=values, origins=origins, agent_socket=environ.get("SSH_AUTH_SOCK") or None, color=color)
+    return Settings(
+        values=values,
+        origins=origins,
+        agent_socket=environ.get("SSH_AUTH_SOCK") or None,
+        color=color,
+        environment=dict(environ),
+    )
 
 
 def _pick(
@@ -293,6 +345,8 @@ def _pick(
         return flag, "flag"
     if environ.get(setting.variable):
         return environ[setting.variable], setting.variable
+    if setting.foreign and environ.get(setting.foreign):
+        return environ[setting.foreign], setting.foreign
     if setting.name in file_values:
         return file_values[setting.name], file_name
     return setting.default, "default"

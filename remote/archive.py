@@ -33,6 +33,8 @@ def retire(agent):
     shelf.add(old)
     for run in old:
         del agent.runs[run.id]
+    if agent.kept:
+        agent.kept = living(agent.kept)
     for session in agent.everyone():
         forget_ended(session)
 
@@ -76,16 +78,21 @@ def shelf_of(agent):
     return agent.shelf
 
 
+def living(known):
+    """Those of the processes (pid -> start time) that live. Never nothing: what the others have started since may live,
+    and is looked for at the end for their sake."""
+    found = {}
+    for pid, start in known.items():
+        one = process(pid)
+        if one is not None and one.start == start:
+            found[pid] = start
+    return found or {0: 0}
+
+
 def forget_ended(session):
     """Forget what has ended of the processes and shells that a session has left."""
     if session.known:
-        living = {}
-        for pid, start in session.known.items():
-            one = process(pid)
-            if one is not None and one.start == start:
-                living[pid] = start
-        # Never nothing: what they have started since may live, and is looked for at the end for their sake.
-        session.known = living or {0: 0}
+        session.known = living(session.known)
     if len(session.old_shells) > SIDS_MAX:
         sids = {one.sid for one in processes().values()}
         session.old_shells = [sid for sid in session.old_shells if sid in sids]

@@ -37,9 +37,12 @@ class Dialog(object):
         self.secrets = []  # answers that were given with the echo off
 
 
-def prepare_look(session, run):
-    """Before a look: read what the terminal has got, and forget what it shows of our own answer."""
+def listen(session, run):
+    """Read what was written until now, and forget what the terminal shows of our own answer."""
     session.on_tty(0)
+    for pipe in session.streams.values():
+        if pipe.fd in session.agent.handlers:
+            session.agent.handlers[pipe.fd](0)
     dialog = run.dialog
     if dialog is None:
         dialog = run.dialog = Dialog()
@@ -70,7 +73,7 @@ def is_unanswered(session, run, now, line):
         dialog.pid, dialog.line, dialog.since = pid, line, now
     quiet = now >= max(run.started, dialog.since) + LIVELY_S
     run.next_look = now + (LOOK_S if quiet else HURRY_S)
-    if line is None or not (same or now >= run.raw_since + CHANGING_S):
+    if run.ending or line is None or not (same or now >= run.raw_since + CHANGING_S):
         return False
     echo, canonical = session.agent.states.terminal_flags(session.tty)
     if dialog.end and not line and pid == dialog.reader and not canonical:
@@ -168,5 +171,5 @@ def serve_answer(agent, keys, values):
         session.end(run, "waiting_input")
         return
     line = agent.states.line_now(session, run)
-    if line is None or line.strip() != asked or not type_answer(session, run, line, answer):
+    if run.ending or line is None or line.strip() != asked or not type_answer(session, run, line, answer):
         raise Refused("no_such_run", "the run %s does not ask that any more" % keys["of"])

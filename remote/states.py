@@ -48,7 +48,7 @@ def is_asking(session, run, now):
     """Look at the command once more, tell what it does, and whether it has to be ended as one that waits for input."""
     prompts = session.agent.prompts if run.input != "fail" else None
     if prompts is not None:
-        prompts.prepare_look(session, run)
+        prompts.listen(session, run)
     observe(session, run, now)
     sight = run.sight
     asking = sight is run.raw and sight is not None and sight.kind == "waiting_input"
@@ -64,7 +64,7 @@ def is_asking(session, run, now):
 
 def line_now(session, run):
     """The line that asks right now, None where nobody waits for the terminal."""
-    session.agent.prompts.prepare_look(session, run)
+    session.agent.prompts.listen(session, run)
     session.agent.scanned_at = -1.0  # what was seen a moment ago is not enough
     run.raw = None
     observe(session, run, time.monotonic())
@@ -75,8 +75,11 @@ def line_seen(session, run):
     """The same, as of the last look."""
     if run.raw is None or run.raw.kind != "waiting_input":
         return None
-    line = prompt(session, run)
-    return line if run.dialog is None else session.agent.prompts.without_echo(run, line)
+    if run.dialog is None:
+        return prompt(session, run)
+    # Who is seen waiting has written its question by now: what is still on its way would else be taken for the next.
+    session.agent.prompts.listen(session, run)
+    return session.agent.prompts.without_echo(run, prompt(session, run))
 
 
 def look_last(session, run, now):

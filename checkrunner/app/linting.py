@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from checkrunner.app.links import Links
 from checkrunner.app.prepare import Request, read_inventory
+from checkrunner.app.secrets import make_secrets, try_secrets
 from checkrunner.app.shellsyntax import shell_problems
 from checkrunner.findings.fold import fold
 from checkrunner.findings.hostnotes import fold_notes
@@ -14,6 +15,7 @@ from checkrunner.load.inventory import localhost
 from checkrunner.load.origins import InventoryOrigins
 from checkrunner.load.patterns import select
 from checkrunner.load.playbook import Reading, find_playbook, read_playbook
+from checkrunner.load.secrets import SecretReader
 from checkrunner.model.errors import InventoryError, LoadError, NoHostsError, PlaybookError, UsageError
 from checkrunner.model.inventory import Host, Inventory
 from checkrunner.model.playbook import Play, Playbook
@@ -37,19 +39,21 @@ def lint_playbook(request: Request) -> Sequence[Problem]:
     out, and plays whose pattern selects nobody are looked at as for a host of which nothing is known. Raises UsageError
     for a playbook that is not there and for wrong arguments.
     """
+    secrets = request.secrets or make_secrets(request.settings, dry=True)
     try:
-        reading = read_playbook(find_playbook(request.playbook))
+        reading = read_playbook(find_playbook(request.playbook), secrets=secrets)
     except PlaybookError as error:
         if not error.source.line:
             raise
         return in_order(_of_load(error))
-    inventory, origins, problems = _inventory(request)
+    inventory, origins, problems = _inventory(request, secrets)
     problems += [problem for error in reading.errors for problem in _of_load(error)]
     problems += [Problem(level=Level.WARNING, message=warning) for warning in origins.warnings]
     known = bool(request.settings.inventory) and inventory is not None
     hosts, wrong = _hosts(request, reading.playbook, inventory or localhost(), known)
     problems += wrong
-    for number, (plan, guess) in enumerate(_plans(request, reading.playbook, hosts, known)):
+    for number, (plan, guess) in enumerate(_plans(request, reading.playbook, hosts, known, secrets)):
+        problems += _of_secrets(plan, secrets)
         problems += _of_plan(request, reading, plan, guess=guess, first=number == 0)
     return in_order(problems)
 
@@ -61,11 +65,12 @@ def _of_load(error: LoadError) -> list[Problem]:
     ]
 
 
-def _inventory(request: Request) -> tuple[Inventory | None, InventoryOrigins, list[Problem]]:
+def _inventory(request: Request, secrets: SecretReader) -> tuple[Inventory | None, InventoryOrigins, list[Problem]]:
     try:
-        return *read_inventory(request.settings.inventory), []
+        found = read_inventory(request.settings.inventory, secrets=secrets, playbook_dir=request.playbook_dir)
     except InventoryError as error:
         return None, InventoryOrigins(), _of_load(error)
+    return *found, []
 
 
 def _hosts(
@@ -103,10 +108,10 @@ def _lowered(problem: Problem) -> Problem:
 
 
 def _plans(
-    request: Request, playbook: Playbook, hosts: Sequence[tuple[Host, ...]], known: bool
+    request: Request, playbook: Playbook, hosts: Sequence[tuple[Host, ...]], known: bool, secrets: SecretReader
 ) -> list[tuple[Plan, bool]]:
     """The plan for the hosts there are, and one for the plays that have none; each with whether hosts are guessed."""
-    extra_vars = parse_extra_vars(request.extra_vars)
+    extra_vars = parse_extra_vars(request.extra_vars, secrets)
     options = request.settings.run_options()
     plans = []
     empty = [() if some else (_ANY,) for some in hosts]
@@ -114,6 +119,17 @@ def _plans(
         if any(some):
             plans.append((build_plan(playbook, some, extra_vars=extra_vars, options=options), guess))
     return plans
+
+
+def _of_secrets(plan: Plan, secrets: SecretReader) -> list[Problem]:
+    errors, warnings = try_secrets(plan, secrets)
+    problems = [Problem(level=Level.WARNING, message=warning) for warning in warnings]
+    for error in errors:
+        if isinstance(error, LoadError):
+            problems += _of_load(error)
+        else:
+            problems.append(Problem(level=Level.ERROR, message=error.message, hint=error.hint))
+    return problems
 
 
 def _of_plan(request: Request, reading: Reading, plan: Plan, *, guess: bool, first: bool) -> list[Problem]:

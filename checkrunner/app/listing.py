@@ -7,19 +7,32 @@ from collections.abc import Iterator, Sequence
 
 from checkrunner.app.prepare import read_inventory
 from checkrunner.load.origins import explain
-from checkrunner.load.patterns import select
+from checkrunner.load.patterns import reasons, select
 from checkrunner.load.playbook import find_playbook, load_playbook
+from checkrunner.load.secrets import SecretReader
 from checkrunner.model.errors import NoHostsError
+from checkrunner.model.inventory import Host, Inventory
 from checkrunner.model.playbook import Check, Playbook
 from checkrunner.model.sources import NOWHERE, Secret, SourceRef
+from checkrunner.plan.secret_needs import secrets_in
 from checkrunner.plan.tags import check_tags, selected, verify_tags
 
 __all__ = ["explain_host", "list_checks", "list_hosts"]
 
+_NAMED = {True: "its name", False: "every host"}
 
-def list_hosts(sources: Sequence[str], pattern: str, limit: str | None, *, allow_empty: bool) -> list[str]:
-    """The names that a pattern selects, in inventory order. Raises InventoryError and NoHostsError."""
-    inventory, _ = read_inventory(sources)
+
+def list_hosts(
+    sources: Sequence[str],
+    pattern: str,
+    limit: str | None,
+    *,
+    allow_empty: bool,
+    secrets: SecretReader | None = None,
+    playbook_dir: str | None = None,
+) -> list[str]:
+    """The names that a pattern selects, in Ansible's order. Raises InventoryError and NoHostsError."""
+    inventory, _ = read_inventory(sources, secrets=secrets, playbook_dir=playbook_dir)
     try:
         return [host.name for host in select(inventory, pattern, limit)]
     except NoHostsError:
@@ -28,20 +41,28 @@ def list_hosts(sources: Sequence[str], pattern: str, limit: str | None, *, allow
         raise
 
 
-def explain_host(sources: Sequence[str], name: str) -> list[str]:
+def explain_host(
+    sources: Sequence[str],
+    name: str,
+    *,
+    pattern: str | None = None,
+    limit: str | None = None,
+    secrets: SecretReader | None = None,
+    playbook_dir: str | None = None,
+) -> list[str]:
     """A host as lines: where it was named, how it is reached, its groups, and each variable with its origin.
 
-    Raises InventoryError and UnknownNameError.
+    Of a pattern and a limit, the terms that it is among. Raises InventoryError, UnknownNameError, NoHostsError.
     """
-    inventory, origins = read_inventory(sources)
+    inventory, origins = read_inventory(sources, secrets=secrets, playbook_dir=playbook_dir)
     found = explain(inventory, origins, name)
     host = found.host
     lines = [
         f"{host.name}  ({_place(host.source)})",
-        f"  reached by {host.transport} at {host.address}"
-        + (f" port {host.port}" if host.port else "")
-        + (f" as {host.user}" if host.user else ""),
+        f"  reached by {_reached(host)}",
+        *_selected_by(inventory, host.name, pattern, limit),
         f"  groups, weakest first: {', '.join(found.groups) or 'none'}",
+        *(f"    in {group}{f' through {child}' if child else ''} ({_place(ref)})" for group, child, ref in found.ways),
         "  variables:" if found.variables else "  no variables",
     ]
     for variable in found.variables:
@@ -50,6 +71,32 @@ def explain_host(sources: Sequence[str], name: str) -> list[str]:
         )
         lines += [f"      overrides {where} ({_place(ref)})" for where, ref in variable.overridden]
     return lines
+
+
+def _reached(host: Host) -> str:
+    """How a host is reached, without what is secret of it: settings may be encrypted like other values."""
+    hidden = {secret.reveal() for secret in secrets_in(host.vars) if secret.is_open}
+
+    def shown(value: object) -> str:
+        return "********" if str(value) in hidden else str(value)
+
+    port = f" port {shown(host.port)}" if host.port else ""
+    user = f" as {shown(host.user)}" if host.user else ""
+    return f"{host.transport} at {shown(host.address)}{port}{user}"
+
+
+def _selected_by(inventory: Inventory, name: str, pattern: str | None, limit: str | None) -> Iterator[str]:
+    for what, text in (("pattern", pattern), ("limit", limit)):
+        if text is None:
+            continue
+        chosen = select(inventory, text) if what == "pattern" else select(inventory, "all", text)
+        is_in = any(host.name == name for host in chosen)
+        yield f"  {'selected' if is_in else 'not selected'} by the {what} {text!r}"
+        for reason in reasons(inventory, text, name, is_limit=what == "limit"):
+            why = (
+                f"group {', '.join(reason.groups)}" if reason.groups else "its name" if reason.is_name else "every host"
+            )
+            yield f"    {reason.term}: {why}"
 
 
 def list_checks(playbook: str, tags: Sequence[str], skip_tags: Sequence[str]) -> Iterator[str]:

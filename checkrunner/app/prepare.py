@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from checkrunner.app.secrets import make_secrets, open_secrets
 from checkrunner.load.extra_vars import parse_extra_vars
-from checkrunner.load.inventory import load_inventory_with_origins, localhost
+from checkrunner.load.inventory import load_inventory_with_origins
 from checkrunner.load.origins import InventoryOrigins
 from checkrunner.load.patterns import select
 from checkrunner.load.playbook import find_playbook, load_playbook
+from checkrunner.load.secrets import SecretReader
 from checkrunner.model.errors import NoHostsError
 from checkrunner.model.inventory import Host, Inventory
 from checkrunner.model.playbook import Playbook
@@ -23,7 +26,10 @@ __all__ = ["Prepared", "Request", "prepare", "read_inventory", "select_hosts"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What the user asked for: a playbook, on which hosts, with which variables, which of its checks."""
+    """What the user asked for: a playbook, on which hosts, with which variables, which of its checks.
+
+    `secrets` opens encrypted files and values; None asks nobody for a password.
+    """
 
     playbook: str
     settings: Settings
@@ -32,6 +38,12 @@ class Request:
     tags: tuple[str, ...] = ()
     skip_tags: tuple[str, ...] = ()
     allow_empty: bool = False
+    secrets: SecretReader | None = None
+
+    @property
+    def playbook_dir(self) -> str | None:
+        """The directory whose group_vars/ and host_vars/ count for this playbook; none for a shipped one."""
+        return os.path.dirname(self.playbook) or "." if os.path.isfile(self.playbook) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +57,12 @@ class Prepared:
     warnings: tuple[str, ...] = ()
 
 
-def read_inventory(sources: Sequence[str]) -> tuple[Inventory, InventoryOrigins]:
-    """The inventory of these sources; without any: this machine. Raises InventoryError."""
-    return load_inventory_with_origins(sources) if sources else (localhost(), InventoryOrigins())
+def read_inventory(
+    sources: Sequence[str], *, secrets: SecretReader | None = None, playbook_dir: str | None = None
+) -> tuple[Inventory, InventoryOrigins]:
+    """The inventory of these sources; without any: this machine. Variables beside a playbook are those below
+    `playbook_dir`. Raises InventoryError."""
+    return load_inventory_with_origins(sources, secrets=secrets, playbook_dir=playbook_dir)
 
 
 def select_hosts(
@@ -78,9 +93,10 @@ def prepare(request: Request) -> Prepared:
     Raises UsageError members for what is wrong in files, names and templates, and NoHostsError.
     """
     settings = request.settings
-    playbook = load_playbook(find_playbook(request.playbook))
-    inventory, origins = read_inventory(settings.inventory)
-    extra_vars = parse_extra_vars(request.extra_vars)
+    secrets = request.secrets or make_secrets(settings)
+    playbook = load_playbook(find_playbook(request.playbook), secrets=secrets)
+    inventory, origins = read_inventory(settings.inventory, secrets=secrets, playbook_dir=request.playbook_dir)
+    extra_vars = parse_extra_vars(request.extra_vars, secrets)
     hosts, warnings = select_hosts(playbook, inventory, limit=request.limit, allow_empty=request.allow_empty)
     plan = build_plan(
         playbook,
@@ -91,6 +107,7 @@ def prepare(request: Request) -> Prepared:
         options=settings.run_options(),
         order=inventory.hosts,
     )
+    warnings += open_secrets(plan, secrets)
     check_plan(plan)
     mistyped = [(name, close) for name, close in unread_extra_vars(plan) if close]
     warnings += [f"-e {name}: no text of the playbook reads it. Did you mean {close!r}?" for name, close in mistyped]

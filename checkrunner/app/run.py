@@ -20,12 +20,13 @@ from checkrunner.findings.build import build_report
 from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.secret_names import is_secret_name, secret_values
 from checkrunner.judge.judge import Judge
-from checkrunner.model.errors import TemplateError
+from checkrunner.model.errors import UsageError
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import Report, RunInfo
 from checkrunner.model.seams import Driver, Observer
 from checkrunner.model.sources import Secret
 from checkrunner.plan.hostplan import HostPlan
+from checkrunner.plan.secret_needs import secrets_in
 from checkrunner.plan.values import Hidden
 from checkrunner.render.json import json_text
 from checkrunner.run.engine import Engine
@@ -33,6 +34,8 @@ from checkrunner.run.limits import fit_forks
 from checkrunner.run.stop import Stop
 
 __all__ = ["make_redactor", "run_prepared"]
+
+_SHORT_NUMBER = 4
 
 
 def make_redactor(prepared: Prepared, password: Secret | None = None) -> PatternRedactor:
@@ -112,15 +115,25 @@ def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret | str]:
     """Every secret that the inventory, the playbook and the user gave: none of them may stand in a report."""
     plan = prepared.plan
     hosts = [host_plan.host for host_plan in plan.hosts]
-    found = [value for host in hosts for values in (host.vars, host.options) for value in values.values()]
-    found += [password, prepared.request.settings.become_password, *(host.password for host in hosts)]
+    given: list[object] = [plan.setup.extra_vars, *(play.vars for play in prepared.playbook.plays)]
+    given += [shape.check.env for shape in plan.shapes.values()]
+    given += [values for host in hosts for values in (host.vars, host.options)]
+    found = [secret for values in given for secret in secrets_in(values) if secret.is_open and not _is_small(secret)]
+    become = prepared.request.settings.become_password
+    found += [secret for secret in (password, become, *(host.password for host in hosts)) if secret is not None]
     named: list[Mapping[str, object]] = [plan.setup.extra_vars]
     named += [play.vars for play in prepared.playbook.plays]
     named += [host.vars for host in hosts]
     named += [shape.check.env for shape in plan.shapes.values()]
     named += [_resolved(host_plan) for host_plan in plan.hosts]
-    known = [value for value in (*found, *answer_values(plan)) if isinstance(value, Secret)]
-    return list(dict.fromkeys([*known, *(value for variables in named for value in secret_values(variables))]))
+    found += answer_values(plan)
+    return list(dict.fromkeys([*found, *(value for variables in named for value in secret_values(variables))]))
+
+
+def _is_small(secret: Secret) -> bool:
+    """A number that stands in all kinds of text: whole files are encrypted for the sake of a few values."""
+    text = secret.reveal()
+    return len(text) < _SHORT_NUMBER and text.isdigit()
 
 
 def _resolved(plan: HostPlan) -> dict[str, object]:
@@ -130,7 +143,7 @@ def _resolved(plan: HostPlan) -> dict[str, object]:
     for index, entry in plays.items():
         variables = plan.variables(entry)
         for name in filter(is_secret_name, variables):
-            with contextlib.suppress(TemplateError):  # whoever reads it gets to know
+            with contextlib.suppress(UsageError):  # whoever reads it gets to know
                 value = variables[name]
                 found[f"{index}_{name}"] = value.secret() if isinstance(value, Hidden) else value
     return found

@@ -75,10 +75,11 @@ class TerminalDriver:
         how = "not shown; " if prompt.secret else ""
         more = f", {self._waiting - 1} more wait" if self._waiting > 1 else ""
         question = safe(self._mask(prompt.text)) or "(it shows no text)"
-        self._say(f"{safe(host)}: check {safe(planned.key)} asks{more}:\n    {question}\n")
-        self._say(f"  your answer ({how}Ctrl-C refuses): ")
+        text = f"{safe(host)}: check {safe(planned.key)} asks{more}:\n    {question}\n"
         try:
+            # Whoever sees the question may type at once: not before nothing of it is shown or thrown away.
             with _line_input(self._fd, echo=not prompt.secret):
+                self._say(f"{text}  your answer ({how}Ctrl-C refuses): ")
                 line = await _line(self._fd)
         except asyncio.CancelledError:
             self._say("\n  no longer asked\n")

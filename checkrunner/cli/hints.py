@@ -9,7 +9,6 @@ from checkrunner.model.errors import nearest
 __all__ = ["ELSEWHERE", "parser_problem"]
 
 _CHANGES = "Checks only look: nothing is changed, so there is nothing to try out"
-_VAULT = "Vaults are not read; give secrets by ansible_password, an SSH agent, --ask-pass or -e @FILE"
 
 ELSEWHERE = {
     "--list-hosts": "Use: checkrunner hosts PATTERN -i INVENTORY",
@@ -24,10 +23,6 @@ ELSEWHERE = {
     "--become-password-file": "Use: --ask-become-pass, or the variable CHECKRUNNER_BECOME_PASSWORD",
     "--sudo": "Use: --become",
     "-s": "Use: --become",
-    "--ask-vault-pass": _VAULT,
-    "--ask-vault-password": _VAULT,
-    "--vault-password-file": _VAULT,
-    "--vault-id": _VAULT,
     "--key-file": "Use: --private-key FILE",
     "--ssh-extra-args": "Use: --ssh-common-args ARGS",
     "--connection": "Set ansible_connection in the inventory; without -i the run is on this machine",

@@ -6,7 +6,16 @@ import sys
 
 import typer
 
-from checkrunner.cli.options import AllowEmpty, ExtraVars, Inventory, Limit, PlaybookName
+from checkrunner.cli.options import (
+    AllowEmpty,
+    AskVaultPass,
+    ExtraVars,
+    Inventory,
+    Limit,
+    PlaybookName,
+    VaultId,
+    VaultPasswordFile,
+)
 
 __all__ = ["lint"]
 
@@ -16,6 +25,9 @@ def lint(
     inventory: Inventory = None,
     limit: Limit = None,
     extra_vars: ExtraVars = None,
+    vault_password_file: VaultPasswordFile = None,
+    vault_id: VaultId = None,
+    ask_vault_pass: AskVaultPass = False,
     allow_empty: AllowEmpty = False,
 ) -> int:
     """Check a playbook, its inventory and its templates. Connects to no host.
@@ -27,16 +39,20 @@ def lint(
     from checkrunner.app.failure import mask_text
     from checkrunner.app.linting import EXIT_CODES, lint_playbook
     from checkrunner.app.prepare import Request
+    from checkrunner.app.secrets import make_secrets
+    from checkrunner.cli.password import ask_vault_password
     from checkrunner.render.problems import print_problem
     from checkrunner.settings import resolve_settings
 
-    settings = resolve_settings({"inventory": inventory})
+    flags = {"inventory": inventory, "vault_password_file": vault_password_file, "vault_id": vault_id}
+    settings = resolve_settings(flags)
     request = Request(
         playbook=playbook,
         settings=settings,
         limit=limit,
         extra_vars=tuple(extra_vars or ()),
         allow_empty=allow_empty,
+        secrets=make_secrets(settings, ask=ask_vault_password, ask_vault=ask_vault_pass, dry=True),
     )
     problems = lint_playbook(request)
     for problem in problems:

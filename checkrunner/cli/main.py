@@ -14,6 +14,7 @@ from checkrunner import __version__
 from checkrunner.cli.checks import checks
 from checkrunner.cli.failure import fail, forget_stdout
 from checkrunner.cli.hosts import hosts
+from checkrunner.cli.inventory import inventory
 from checkrunner.cli.lint import lint
 from checkrunner.cli.run import EXAMPLES, run
 from checkrunner.cli.schema import schema
@@ -62,6 +63,7 @@ def _root(
 app.command("run", epilog=EXAMPLES)(run)
 app.command("lint")(lint)
 app.command("hosts")(hosts)
+app.command("inventory")(inventory)
 app.command("checks")(checks)
 app.command("schema")(schema)
 

@@ -8,12 +8,16 @@ import typer
 
 __all__ = [
     "AllowEmpty",
+    "AskVaultPass",
     "ExtraVars",
     "Inventory",
     "Limit",
+    "PlaybookDir",
     "PlaybookName",
     "SkipTags",
     "Tags",
+    "VaultId",
+    "VaultPasswordFile",
     "split_words",
 ]
 
@@ -29,8 +33,8 @@ Inventory = Annotated[
         "--inventory",
         "-i",
         metavar="SOURCE",
-        help="Inventory file (YAML or INI, Ansible's form) or a list such as web1,web2, ; repeatable. "
-        "Without it: localhost.",
+        help="Inventory as in Ansible: a file, a directory, a program, a list such as web1,web2, or a node set: "
+        "nodeset:web[1-9]. Repeatable. Without it: localhost.",
         rich_help_panel=_WHICH,
     ),
 ]
@@ -40,7 +44,7 @@ Limit = Annotated[
         "--limit",
         "-l",
         metavar="PATTERN",
-        help="Only hosts of this pattern, e.g. 'web:!web03' or @failed.txt.",
+        help="Only hosts of this pattern, e.g. 'web:!web03', @failed.txt or nodeset:web[1-9].",
         rich_help_panel=_WHICH,
     ),
 ]
@@ -65,6 +69,45 @@ SkipTags = Annotated[
 AllowEmpty = Annotated[
     bool,
     typer.Option("--allow-empty", help="Exit 0 instead of 4 when no host is selected.", rich_help_panel=_WHICH),
+]
+VaultPasswordFile = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vault-password-file",
+        "--vault-pass-file",
+        metavar="FILE",
+        help="File with the password of Ansible vaults, or program that prints it; repeatable.",
+        rich_help_panel=_WHICH,
+    ),
+]
+VaultId = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vault-id",
+        metavar="LABEL@FILE",
+        help="The same for the vaults of one label; LABEL@prompt asks. Repeatable.",
+        rich_help_panel=_WHICH,
+    ),
+]
+AskVaultPass = Annotated[
+    bool,
+    typer.Option(
+        "--ask-vault-pass",
+        "--ask-vault-password",
+        "-J",
+        help="Ask for the password of vaults when it is needed.",
+        rich_help_panel=_WHICH,
+    ),
+]
+PlaybookDir = Annotated[
+    str,
+    typer.Option(
+        "--playbook-dir",
+        metavar="DIR",
+        help="Where group_vars/ and host_vars/ beside the playbook are: the current directory.",
+        show_default=False,
+        rich_help_panel=_WHICH,
+    ),
 ]
 
 

@@ -8,13 +8,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from checkrunner.cli.failure import forget_stdout
-from checkrunner.cli.options import AllowEmpty, ExtraVars, Inventory, Limit, PlaybookName, SkipTags, Tags, split_words
+from checkrunner.cli.options import (
+    AllowEmpty,
+    AskVaultPass,
+    ExtraVars,
+    Inventory,
+    Limit,
+    PlaybookName,
+    SkipTags,
+    Tags,
+    VaultId,
+    VaultPasswordFile,
+    split_words,
+)
 from checkrunner.cli.signals import was_interrupted
 from checkrunner.model.errors import UsageError
 
 if TYPE_CHECKING:  # only for their names: importing them is put off until a run is wanted
     from checkrunner.app.output import ReportOutput
+    from checkrunner.app.prepare import Request
     from checkrunner.model.report import Report
+    from checkrunner.model.sources import Secret
 
 __all__ = ["EXAMPLES", "run"]
 
@@ -48,6 +62,9 @@ def run(
     extra_vars: ExtraVars = None,
     tags: Tags = None,
     skip_tags: SkipTags = None,
+    vault_password_file: VaultPasswordFile = None,
+    vault_id: VaultId = None,
+    ask_vault_pass: AskVaultPass = False,
     allow_empty: AllowEmpty = False,
     user: Annotated[str | None, typer.Option("--user", "-u", help="Login name.", rich_help_panel=_CONNECTION)] = None,
     private_key: Annotated[
@@ -169,15 +186,15 @@ def run(
     stderr, the report to stdout.
     """
     from checkrunner.app.output import prepare_output
-    from checkrunner.app.prepare import Request, prepare
-    from checkrunner.app.run import make_redactor, run_prepared
-    from checkrunner.cli.asking import TerminalDriver
-    from checkrunner.cli.password import ask_password
-    from checkrunner.cli.progress import choose_progress
+    from checkrunner.app.prepare import Request
+    from checkrunner.app.secrets import make_secrets
+    from checkrunner.cli.password import ask_password, ask_vault_password
     from checkrunner.settings import resolve_settings
 
     flags: dict[str, Any] = {
         "inventory": inventory,
+        "vault_password_file": vault_password_file,
+        "vault_id": vault_id,
         "user": user,
         "private_key": private_key,
         "known_hosts": known_hosts,
@@ -197,7 +214,7 @@ def run(
     destination = prepare_output(format_name, output)
     password = ask_password() if ask_pass else None
     if ask_become_pass:
-        settings = settings.with_become_password(ask_password("become", "ask_become_pass"))
+        settings = settings.with_become_password(ask_password("Become password: ", "ask_become_pass"))
     request = Request(
         playbook=playbook,
         settings=settings,
@@ -206,13 +223,24 @@ def run(
         tags=split_words(tags),
         skip_tags=split_words(skip_tags),
         allow_empty=allow_empty,
+        secrets=make_secrets(settings, ask=ask_vault_password, ask_vault=ask_vault_pass),
     )
+    report = _report(request, password, quiet=quiet, verbose=verbose, interactive=interactive)
+    return _deliver(destination, report, color=settings.color)
+
+
+def _report(request: Request, password: Secret | None, *, quiet: bool, verbose: int, interactive: bool) -> Report:
+    """Prepare the run and do it."""
+    from checkrunner.app.prepare import prepare
+    from checkrunner.app.run import make_redactor, run_prepared
+    from checkrunner.cli.asking import TerminalDriver
+    from checkrunner.cli.progress import choose_progress
+
     prepared = prepare(request)
     mask = make_redactor(prepared, password).redact
-    with choose_progress(settings, quiet=quiet, verbose=verbose, mask=mask) as observer:
+    with choose_progress(request.settings, quiet=quiet, verbose=verbose, mask=mask) as observer:
         driver = TerminalDriver(observer, mask=mask) if interactive else None
-        report = run_prepared(prepared, observer, password=password, interrupted=was_interrupted, driver=driver)
-    return _deliver(destination, report, color=settings.color)
+        return run_prepared(prepared, observer, password=password, interrupted=was_interrupted, driver=driver)
 
 
 def _deliver(destination: ReportOutput, report: Report, *, color: bool | None) -> int:

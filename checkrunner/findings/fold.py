@@ -1,9 +1,11 @@
-"""Host names to ranges and back: ``web[01-03],db1``. The only door to ClusterShell, which is imported on first need."""
+"""Host names to ranges and back: ``web[01-03],db1``."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+
+from checkrunner.nodesets import expand_node_set, fold_names
 
 __all__ = ["fold", "unfold"]
 
@@ -30,7 +32,7 @@ def fold(names: Iterable[str]) -> str:
     others: list[str] = []
     for name in unique:
         (counted if _can_fold(name) else others).append(name)
-    parts = [_ranges(counted)] if len(counted) > 1 else counted
+    parts = [fold_names(counted)] if len(counted) > 1 else counted
     return ",".join(parts + [_listed(name) for name in others])
 
 
@@ -42,7 +44,7 @@ def unfold(text: str) -> tuple[str, ...]:
         if token.startswith('"'):
             out.append(re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL))
         elif "[" in token:
-            out.extend(_expand(token))
+            out.extend(expand_node_set(token))
         else:
             out.append(token)
     return tuple(out)
@@ -56,15 +58,3 @@ def _listed(name: str) -> str:
     if name and _NEEDS_QUOTES.search(name) is None:
         return name
     return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _ranges(names: list[str]) -> str:
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet  # lazy: 15 ms that one host need not pay
-
-    return str(NodeSet.fromlist(names, resolver=RESOLVER_NOGROUP))
-
-
-def _expand(token: str) -> list[str]:
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
-
-    return [str(name) for name in NodeSet(token, resolver=RESOLVER_NOGROUP)]

@@ -57,7 +57,8 @@ def _texts(value: object) -> Iterator[str]:
         case str() | int():
             yield str(value)
         case Secret():
-            yield value.reveal()
+            if value.is_open:
+                yield value.reveal()
         case Template():
             yield value.text
         case Mapping():

@@ -21,7 +21,7 @@ from checkrunner.link.become_lines import (
     sure_name,
 )
 from checkrunner.link.starting import Link, Starter, Way
-from checkrunner.model.errors import BecomeError, BecomeFailure, HostError, SessionLostError
+from checkrunner.model.errors import BecomeError, BecomeFailure, HostError, SessionLostError, UsageError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SessionOptions
 from checkrunner.model.plan import Account
@@ -126,7 +126,10 @@ class BecomeStarter(Starter):
         if becoming.password is not None:
             if (account.method, becoming.password) in becoming.wrong and account.method != "su":
                 raise describe(BecomeFailure.PASSWORD_WRONG, account, login=becoming.login)
-            return becoming.password
+            try:
+                return Secret(becoming.password.reveal())
+            except UsageError as error:  # it is in a vault, or a program says it
+                raise describe(BecomeFailure.PASSWORD_REQUIRED, account, f" ({error})", becoming.login) from error
         given = None
         if becoming.ask is not None:
             whose = account.user if account.method == "su" else becoming.login or "the account that logs in"

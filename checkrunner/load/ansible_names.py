@@ -82,9 +82,10 @@ def warn_of_idle_settings(draft: Draft) -> None:
 
 def _settings(draft: Draft) -> Iterator[tuple[str, Assigned]]:
     owners: list[DraftGroup | DraftHost] = [*draft.groups.values(), *draft.hosts.values()]
-    for owner in owners:
-        for layer in (owner.vars, owner.file_vars):
-            yield from ((n, a) for n, a in layer.items() if n.startswith(_PREFIX) and n not in ACTED_ON)
+    layers = [owner.vars for owner in owners]
+    layers += [layer for folder in draft.folders for part in (folder.groups, folder.hosts) for layer in part.values()]
+    for layer in layers:
+        yield from ((n, a) for n, a in layer.items() if n.startswith(_PREFIX) and n not in ACTED_ON)
 
 
 def _about(name: str) -> str:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from checkrunner.load.nodes import YamlList, YamlMap
 from checkrunner.load.quantities import slug
 from checkrunner.load.schema import CheckModel, ExpectModel, PlayModel, SampleModel, SliceModel, TextModel
+from checkrunner.load.terms import join_patterns
 from checkrunner.model.inventory import empty
 from checkrunner.model.playbook import (
     Become,
@@ -33,7 +34,7 @@ _STREAMS = ("stdout", "stderr")
 def build_play(model: PlayModel, node: YamlMap) -> Play:
     """The play of a model; `node` tells where its parts were written. Ids may still repeat (see `playbook`)."""
     nodes = node["checks"]
-    hosts = ",".join(model.hosts)
+    hosts = join_patterns(model.hosts)
     return Play(
         name=model.name or hosts,
         hosts=hosts,

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from checkrunner.load.draft import Assigned
+from checkrunner.load.secrets import Sealed
 from checkrunner.model.errors import InventoryError, nearest
 from checkrunner.model.inventory import Host
 from checkrunner.model.sources import Secret, SourceRef
@@ -61,6 +62,7 @@ _BARE_OPTIONS = frozenset(
     }
 )
 _METHODS = ("sudo", "su", "doas")
+_TEXT_OPTIONS = _BARE_OPTIONS - _SECRETS
 _OPTION_NAMES = {"ssh_host_key_checking": "host_key_checking", "become_pass": "become_password"}
 _NO_TEMPLATE = "a connection setting cannot hold a template: it is read before any text is rendered"
 _NO_TEMPLATE_HINT = "Write the value itself, for each group or host that has another one."
@@ -81,7 +83,7 @@ def build_host(
         port=_port(found["port"], fail),
         user=_text(found["user"], fail),
         private_key_file=_text(found["private_key_file"], fail),
-        password=None if password is None else Secret(_text(password, fail) or ""),
+        password=None if password is None else _password(password, fail),
         groups=tuple(groups),
         vars=MappingProxyType(shown_vars(variables)),
         options=MappingProxyType(_options(variables, fail)),
@@ -95,14 +97,28 @@ def shown_vars(variables: Mapping[str, Assigned]) -> dict[str, Any]:
 
 
 def _hidden(name: str, assigned: Assigned) -> Any:
-    if name not in _SECRETS or assigned.value is None:
+    if name not in _SECRETS or assigned.value is None or isinstance(assigned.value, Secret):
         return assigned.value
     return Secret(_written(assigned))
 
 
+def _password(assigned: Assigned, fail: _Fail) -> Secret:
+    """What is not opened yet stays so until the password is used."""
+    if isinstance(assigned.value, Sealed):
+        return assigned.value
+    return Secret(_text(assigned, fail) or "")
+
+
 def _written(assigned: Assigned) -> str:
     """A setting that is a text: `password=007` and `password: 007` mean what they say."""
+    if isinstance(assigned.value, Secret):
+        return assigned.value.reveal()
     return assigned.value if isinstance(assigned.value, str) else assigned.text
+
+
+def _shown(assigned: Assigned, text: str) -> str:
+    """A wrong setting as a message may hold it."""
+    return str(assigned.value) if isinstance(assigned.value, Secret) else repr(text)
 
 
 def _winner(variables: Mapping[str, Assigned], names: Iterable[str]) -> Assigned | None:
@@ -129,7 +145,7 @@ def _port(assigned: Assigned | None, fail: _Fail) -> int | None:
     if assigned is None or text is None:
         return None
     if isinstance(assigned.value, bool) or not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
-        raise fail(assigned.ref, f"{text!r} is not a port", "A port is a number from 1 to 65535.")
+        raise fail(assigned.ref, f"{_shown(assigned, text)} is not a port", "A port is a number from 1 to 65535.")
     return int(text)
 
 
@@ -139,9 +155,9 @@ def _transport(assigned: Assigned | None, fail: _Fail) -> str:
         return "ssh"
     short = text.removeprefix("ansible.builtin.").removeprefix("ansible.netcommon.")
     if short not in _TRANSPORTS:
-        close = nearest(short, _TRANSPORTS)
+        close = None if isinstance(assigned.value, Secret) else nearest(short, _TRANSPORTS)
         hint = f"Did you mean {close!r}?" if close else "Supported: ssh (also smart, paramiko) and local."
-        raise fail(assigned.ref, f"the connection {text!r} is not supported", hint)
+        raise fail(assigned.ref, f"the connection {_shown(assigned, text)} is not supported", hint)
     return _TRANSPORTS[short]
 
 
@@ -155,6 +171,8 @@ def _options(variables: Mapping[str, Assigned], fail: _Fail) -> dict[str, Any]:
             raise fail(assigned.ref, _NO_TEMPLATE, _NO_TEMPLATE_HINT)
         option = name.removeprefix("ansible_")
         value = _method(assigned, fail) if option == "become_method" else _hidden(name, assigned)
+        if option in _TEXT_OPTIONS and isinstance(value, Secret):
+            value = value.reveal()
         options[_OPTION_NAMES.get(option, option)] = value
     return options
 

@@ -6,6 +6,7 @@ duplicate keys are seen, and depth and alias expansion are bounded. Knows nothin
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,12 +14,12 @@ from typing import Any
 import yaml
 
 from checkrunner.load.nodes import Node, YamlList, YamlMap, YamlScalar, raw_text
-from checkrunner.model.errors import LoadError
-from checkrunner.model.sources import SourceRef
+from checkrunner.load.secrets import Place, SecretReader
+from checkrunner.model.errors import InventoryError, LoadError, nearest
+from checkrunner.model.sources import Secret, SourceRef
 
-__all__ = ["Document", "parse", "read_file"]
+__all__ = ["Document", "dump", "parse"]
 
-_MAX_BYTES = 64 << 20
 _MAX_DEPTH = 100
 _FREE_EXPANSION = 100_000
 """Values that aliases may stand for in any file; beyond it, ten times what the file itself holds."""
@@ -28,6 +29,7 @@ _BREAKS = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # what YAML 1.1 counts as a
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _RESOLVERS = yaml.SafeLoader.yaml_implicit_resolvers
 _TAG = "tag:yaml.org,2002:"
+_SECRET_TAGS = ("!vault", "!vault-encrypted", "!env", "!cmd")
 _CONSTRUCTOR = yaml.constructor.SafeConstructor()
 _TYPES: dict[str, Callable[[Any], Any]] = {
     f"{_TAG}null": _CONSTRUCTOR.construct_yaml_null,
@@ -50,29 +52,11 @@ class Document:
         return _fail(self._error, self.lines, ref, message, hint)
 
 
-def read_file(path: str, error: type[LoadError] = LoadError) -> str:
-    """The text of a file, without a byte order mark. Raises `error` where it cannot be read or is not UTF-8."""
-    here = SourceRef(path=path)
-    try:
-        with open(path, "rb") as file:
-            data = file.read(_MAX_BYTES + 1)
-    except OSError as exc:
-        raise error(f"cannot be read: {exc.strerror or exc}", source=here) from exc
-    if len(data) > _MAX_BYTES:
-        raise error(f"has more than {_MAX_BYTES >> 20} MiB, which is no file of this kind", source=here)
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as exc:
-        line = data.count(b"\n", 0, exc.start) + 1
-        bad = SourceRef(path=path, line=line, column=exc.start - (data.rfind(b"\n", 0, exc.start) + 1) + 1)
-        hint = "Save the file as UTF-8."
-        raise error(f"is not UTF-8 text (byte 0x{data[exc.start]:02x})", source=bad, hint=hint) from exc
-
-
-def parse(text: str, path: str, error: type[LoadError] = LoadError) -> Document:
-    """Parse one YAML document. `path` is what errors call it; `error` is what they are raised as."""
+def parse(text: str, path: str, error: type[LoadError] = LoadError, secrets: SecretReader | None = None) -> Document:
+    """Parse one YAML document. `path` is what errors call it; `error` is what they are raised as; `secrets` opens
+    what stands for a secret, when it is revealed."""
     lines = _BREAKS.split(text)
-    builder = _Builder(path, lines, error)
+    builder = _Builder(path, lines, error, secrets or SecretReader())
     try:
         for event in yaml.parse(text, Loader=_LOADER):
             builder.feed(event)
@@ -84,6 +68,25 @@ def parse(text: str, path: str, error: type[LoadError] = LoadError) -> Document:
         ref = _offset_ref(text, exc.start, path)
         raise _fail(error, lines, ref, f"has a character that no UTF-8 text can hold ({text[exc.start]!r})") from exc
     return Document(path, lines, builder.root, error)
+
+
+_SAFE_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _Dumper(_SAFE_DUMPER):  # type: ignore[misc]  # whichever of the two there is
+    """Writes what SafeDumper does, and Secrets as the mask that they show. Only collections are worth an anchor."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return not isinstance(data, list | dict) or not data
+
+
+_Dumper.add_representer(dt.time, lambda dumper, time: dumper.represent_str(time.isoformat()))
+_Dumper.add_multi_representer(Secret, lambda dumper, secret: dumper.represent_str(str(secret)))
+
+
+def dump(value: Any) -> str:
+    """Plain dicts, lists and values as YAML, keys in order. Values that occur several times are anchors and aliases."""
+    return str(yaml.dump(value, Dumper=_Dumper, default_flow_style=False, allow_unicode=True))
 
 
 def _fail(error: type[LoadError], lines: list[str], ref: SourceRef, message: str, hint: str = "") -> LoadError:
@@ -152,9 +155,10 @@ def _place(event: yaml.Event) -> tuple[int, int]:
 class _Builder:
     """Makes nodes of events. Iterative, so that no depth of input can exhaust the stack."""
 
-    def __init__(self, path: str, lines: list[str], error: type[LoadError]) -> None:
-        self.path, self.lines, self.error = path, lines, error
+    def __init__(self, path: str, lines: list[str], error: type[LoadError], secrets: SecretReader) -> None:
+        self.path, self.lines, self.error, self.secrets = path, lines, error, secrets
         self.root: Node | None = None
+        self.commands: dict[int, Place] = {}  # by id, the open lists that are a !cmd
         self.open: list[tuple[YamlList | YamlMap, str | None]] = []
         self.keys: list[YamlScalar | None] = []  # for each open collection: the key that waits for its value
         self.merges: list[list[Node]] = []
@@ -186,7 +190,9 @@ class _Builder:
                 raise self.fail(self.at(event), "a second YAML document starts here", "Keep one document a file.")
 
     def start(self, node: YamlList | YamlMap, event: yaml.CollectionStartEvent) -> None:
-        if event.tag and event.tag not in {f"{_TAG}map", f"{_TAG}seq"}:
+        if event.tag == "!cmd" and isinstance(node, YamlList):
+            self.commands[id(node)] = self.place(event)
+        elif event.tag and event.tag not in {f"{_TAG}map", f"{_TAG}seq"} and not self.is_unsafe(event.tag):
             raise self.tag_error(event.tag, event)
         if len(self.open) >= _MAX_DEPTH:
             raise self.fail(self.at(event), f"is nested deeper than {_MAX_DEPTH} levels")
@@ -201,7 +207,8 @@ class _Builder:
         if isinstance(node, YamlMap):
             for source in merges:
                 self.merge(node, source)
-        self.add(node, event, anchor)
+        place = self.commands.pop(id(node), None)
+        self.add(self.command(node, place) if place and isinstance(node, YamlList) else node, event, anchor)
 
     def alias(self, event: yaml.AliasEvent) -> None:
         name = str(event.anchor)
@@ -276,16 +283,41 @@ class _Builder:
                     node.keys_at[key] = part.keys_at[key]
 
     def tag_error(self, tag: str, event: yaml.Event) -> LoadError:
-        hints = {
-            "!vault": "Encrypted values are not supported; pass the value with -e @FILE.",
-            "!unsafe": "In a check, `raw: true` takes the command as it stands.",
-        }
-        hint = hints.get(tag, f"A text that starts with ! must be quoted: '{tag} ...'.")
+        hints = {"!unsafe": "In a check, `raw: true` takes the command as it stands."}
+        close = nearest(tag, _SECRET_TAGS)
+        hint = hints.get(
+            tag, f"Did you mean {close}?" if close else f"A text that starts with ! must be quoted: '{tag} ...'."
+        )
         return self.fail(self.at(event), f"the YAML tag {tag.replace(_TAG, '!!')} is not known here", hint)
+
+    def is_unsafe(self, tag: str | None) -> bool:
+        """Ansible's mark of what is no template. Of inventory variables nothing is rendered, with it or without."""
+        return tag == "!unsafe" and self.error is InventoryError
+
+    def place(self, event: yaml.Event) -> Place:
+        ref = self.at(event)
+        return Place(self.error, ref, self.lines[ref.line - 1].rstrip() if ref.line <= len(self.lines) else "")
+
+    def command(self, node: YamlList, place: Place) -> YamlScalar:
+        for item in node:
+            if not isinstance(item, YamlScalar) or isinstance(item.value, Secret):
+                raise self.fail(item.ref, f"a word of a command is expected here, this is {raw_text(item)}")
+        value = self.secrets.command([item.raw for item in node], place)
+        return YamlScalar(self.path, "", value, "", place.source.line, place.source.column, 1)
+
+    def secret(self, tag: str, raw: str, event: yaml.Event) -> Secret:
+        place = self.place(event)
+        if tag == "!env":
+            return self.secrets.env(raw, place)
+        return self.secrets.command(raw, place) if tag == "!cmd" else self.secrets.vault(raw, place)
 
     def scalar(self, event: yaml.ScalarEvent) -> YamlScalar:
         raw, style = event.value, event.style or ""
-        if event.tag and event.tag != "!":
+        if event.tag in _SECRET_TAGS:
+            value: Any = self.secret(event.tag, raw, event)
+        elif self.is_unsafe(event.tag):
+            value = raw if style else self.typed(raw, event)
+        elif event.tag and event.tag != "!":
             value = self.tagged(event.tag, raw, event)
         elif style or not event.implicit[0]:
             value = raw

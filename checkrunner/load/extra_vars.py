@@ -7,28 +7,29 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from checkrunner.load.documents import parse, read_file
+from checkrunner.load.documents import parse
 from checkrunner.load.nodes import YamlMap, YamlScalar, plain, raw_text
 from checkrunner.load.quantities import NotationError, variable_name
-from checkrunner.load.vars_files import reject_vault
+from checkrunner.load.secrets import SecretReader, covered, unreadable
 from checkrunner.model.errors import LoadError, UsageError
 
 __all__ = ["parse_extra_vars"]
 
 
-def parse_extra_vars(items: Sequence[str]) -> dict[str, Any]:
+def parse_extra_vars(items: Sequence[str], secrets: SecretReader | None = None) -> dict[str, Any]:
     """The variables of all arguments; the later wins.
 
     Values of ``name=value`` are texts, as in Ansible; JSON, YAML and files have typed values. Raises UsageError that
-    names the argument, or LoadError at the place in a file.
+    names the argument, or LoadError at the place in a file. `secrets` opens encrypted files and values.
     """
+    secrets = secrets or SecretReader()
     found: dict[str, Any] = {}
     for item in items:
         text = item.strip()
         if text.startswith("@"):
-            found.update(_file(text[1:], item))
+            found.update(_file(text[1:], item, secrets))
         elif text.startswith(("{", "[")):
-            found.update(_mapping(text, f"-e {_short(item)}"))
+            found.update(_mapping(text, f"-e {_short(item)}", secrets))
         else:
             found.update(_pairs(text, item))
     return found
@@ -38,17 +39,22 @@ def _short(item: str) -> str:
     return item if len(item) <= 60 else item[:57] + "..."
 
 
-def _file(name: str, item: str) -> dict[str, Any]:
+def _file(name: str, item: str, secrets: SecretReader) -> dict[str, Any]:
     if not name:
         raise UsageError(f"extra variables {item!r} name no file", hint="Write -e @vars.yml.")
     path = os.path.expanduser(name)
-    text = read_file(path, LoadError)
-    reject_vault(text, path)
-    return _mapping(text, path)
+    text, encrypted = secrets.read_text(path, LoadError)
+    try:
+        found = _mapping(text, path, secrets)
+    except LoadError as exc:
+        if encrypted:
+            raise unreadable(exc, LoadError) from None
+        raise
+    return {key: covered(value) for key, value in found.items()} if encrypted else found
 
 
-def _mapping(text: str, path: str) -> dict[str, Any]:
-    document = parse(text, path, LoadError)
+def _mapping(text: str, path: str, secrets: SecretReader) -> dict[str, Any]:
+    document = parse(text, path, LoadError, secrets)
     root = document.root
     if root is None or (isinstance(root, YamlScalar) and root.value is None):
         return {}

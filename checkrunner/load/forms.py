@@ -11,7 +11,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from checkrunner.load.nodes import YamlList, YamlMap, YamlScalar, raw_text
-from checkrunner.model.sources import SourceRef
+from checkrunner.model.sources import Secret, SourceRef
 
 __all__ = ["OneOrMany", "Shorthand", "problem", "scalar"]
 
@@ -36,6 +36,8 @@ def scalar(value: object) -> YamlScalar:
         elif isinstance(value, YamlList):
             hint = "A text that starts with [ must be quoted."
         raise problem(f"a text is expected here, this is {what}", hint)
+    if isinstance(value.value, Secret):
+        raise problem("a secret cannot stand here", "Secrets go into `vars` of a play, and into `env` of a check.")
     if value.value is None and not value.style:
         raise problem("a text is expected here, there is nothing")
     if "\x00" in value.raw:

@@ -1,52 +1,65 @@
-"""Inventory sources to `model.Inventory`: files in YAML, JSON or INI form, and lists such as ``web1,web2,``."""
+"""Inventory sources to `model.Inventory`: all of them read, the variables beside them added, everything merged."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from types import MappingProxyType
 
 from checkrunner.load.ansible_names import warn_of_idle_settings
-from checkrunner.load.documents import read_file
-from checkrunner.load.draft import Draft
-from checkrunner.load.inventory_ini import read_ini
-from checkrunner.load.inventory_yaml import read_yaml
+from checkrunner.load.draft import Assigned, Draft, DraftHost
 from checkrunner.load.merge import Merger
 from checkrunner.load.origins import InventoryOrigins
-from checkrunner.load.vars_files import read_vars_files, reject_vault
-from checkrunner.model.errors import InventoryError
+from checkrunner.load.secrets import SecretReader
+from checkrunner.load.sources import read_source
+from checkrunner.load.vars_files import read_vars_files
 from checkrunner.model.inventory import Group, Host, Inventory
-from checkrunner.model.sources import SourceRef
+from checkrunner.model.sources import NOWHERE
 
 __all__ = ["load_inventory", "load_inventory_with_origins", "localhost"]
 
-_YAML_SUFFIXES = (".yml", ".yaml", ".json")
-_INI_SECTION = re.compile(r"\[[^\[\]{},\"']+\]\s*(#.*)?")
-_YAML_KEY = re.compile(r"(---.*|\{.*|[^\s\[=#;]+:(\s+.*)?)")
 
-
-def load_inventory(sources: Sequence[str]) -> Inventory:
+def load_inventory(
+    sources: Sequence[str], *, secrets: SecretReader | None = None, playbook_dir: str | None = None
+) -> Inventory:
     """Read and merge inventories; where two say the same, the later wins. Raises InventoryError."""
-    return load_inventory_with_origins(sources)[0]
+    return load_inventory_with_origins(sources, secrets=secrets, playbook_dir=playbook_dir)[0]
 
 
-def load_inventory_with_origins(sources: Sequence[str]) -> tuple[Inventory, InventoryOrigins]:
-    """The same, and where everything comes from (see `origins.explain`)."""
-    draft = Draft()
+def load_inventory_with_origins(
+    sources: Sequence[str], *, secrets: SecretReader | None = None, playbook_dir: str | None = None
+) -> tuple[Inventory, InventoryOrigins]:
+    """The same, and where everything comes from (see `origins.explain`). Without sources it is this machine.
+
+    Variables beside the playbook are those below `playbook_dir`. `secrets` opens encrypted files and values.
+    """
+    draft = Draft(secrets)
     folders: dict[str, None] = {}
     for source in sources:
-        if "," in source and not os.path.exists(source):
-            _read_list(source, draft)
-        else:
-            _read_source(source, draft)
-            folders[os.path.dirname(source)] = None
+        folder = read_source(source, draft)
+        if folder is not None:
+            folders.pop(folder, None)  # what is named again is read again in Ansible: the last place counts
+            folders[folder] = None
+    if not sources:
+        _add_this_machine(draft)
     for folder in folders:
         read_vars_files(folder, draft)
+    if playbook_dir is not None and not _same(playbook_dir, list(folders)[-1:]):
+        read_vars_files(playbook_dir, draft, beside="playbook")
     _warn_of_shared_names(draft)
     warn_of_idle_settings(draft)
     merger = Merger(draft)
     return merger.inventory(sources), InventoryOrigins(merger, tuple(draft.warnings))
+
+
+def _same(folder: str, others: Sequence[str]) -> bool:
+    return any(os.path.realpath(folder) == os.path.realpath(other) for other in others)
+
+
+def _add_this_machine(draft: Draft) -> None:
+    host = draft.hosts["localhost"] = DraftHost("localhost", NOWHERE)
+    host.vars["ansible_connection"] = Assigned("local", "local", NOWHERE)
+    draft.groups["ungrouped"].hosts["localhost"] = None
 
 
 def localhost() -> Inventory:
@@ -59,48 +72,8 @@ def localhost() -> Inventory:
     return Inventory(hosts=MappingProxyType({"localhost": host}), groups=MappingProxyType(groups))
 
 
-def _read_list(source: str, draft: Draft) -> None:
-    ref = SourceRef(path=f"-i {source}")
-    entries = [entry.strip() for entry in source.split(",") if entry.strip()]
-    if not entries:
-        raise InventoryError("the list of hosts is empty", source=ref, hint="Write -i host1,host2,")
-    for entry in entries:
-        user, at, bare = entry.rpartition("@")
-        if at:
-            hint = f"Write -i {bare}, and the user as `-u {user}`, or as `ansible_user` in an inventory file."
-            raise InventoryError(f"{entry!r} is not the name of a host: it has a user in it", source=ref, hint=hint)
-        draft.add_hosts(entry, draft.groups["ungrouped"], ref)
-
-
-def _read_source(source: str, draft: Draft) -> None:
-    ref = SourceRef(path=source)
-    if os.path.isdir(source):
-        hint = "Give each of its files with an -i of its own."
-        raise InventoryError("is a directory; directories of inventories are not supported", source=ref, hint=hint)
-    if not os.path.exists(source):
-        hint = f"For a host of that name write -i {source}, (with the comma)." if "/" not in source else ""
-        raise InventoryError("there is no such inventory file", source=ref, hint=hint)
-    text = read_file(source, InventoryError)
-    reject_vault(text, source)
-    if text.startswith("#!") and os.access(source, os.X_OK):
-        hint = "Run it with `ansible-inventory -i SCRIPT --list --yaml`, save the output and use that."
-        raise InventoryError("is a program; inventory scripts are not supported", source=ref, hint=hint)
-    if _is_yaml(text, source):
-        read_yaml(text, source, draft)
-    else:
-        read_ini(text, source, draft)
-
-
-def _is_yaml(text: str, path: str) -> bool:
-    lines = (line.strip() for line in text.splitlines())
-    first = next((line for line in lines if line and line[0] not in "#;"), "")
-    if _INI_SECTION.fullmatch(first):
-        return False
-    return path.endswith(_YAML_SUFFIXES) or _YAML_KEY.fullmatch(first) is not None
-
-
 def _warn_of_shared_names(draft: Draft) -> None:
     for name in draft.groups:
         if name in draft.hosts:
-            message = f"{name!r} is a group and a host; in patterns it means the group"
+            message = f"{name!r} is a group and a host; in patterns it means the host, after & and ! the group"
             draft.warn(draft.hosts[name].source, message)

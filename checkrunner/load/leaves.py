@@ -35,6 +35,7 @@ __all__ = [
     "Condition",
     "Count",
     "EnvName",
+    "EnvValue",
     "ExpressionText",
     "Flag",
     "Hosts",
@@ -85,6 +86,12 @@ def _whole_text(node: YamlScalar) -> Template:
 
 def _argument(node: YamlScalar) -> Template:
     return template(node)
+
+
+def _env_value(value: object) -> Template | Secret:
+    if isinstance(value, YamlScalar) and isinstance(value.value, Secret):
+        return value.value
+    return template(scalar(value))
 
 
 def _expression(node: YamlScalar) -> Template:
@@ -264,6 +271,7 @@ def _text_schema(description: str = "", **more: Any) -> WithJsonSchema:
 WholeText = Annotated[Template, _leaf(_whole_text), _text_schema()]
 Argument = Annotated[Template, _leaf(_argument), _text_schema()]
 Answer = Annotated[Template | Secret, PlainValidator(_answer), _text_schema()]
+EnvValue = Annotated[Template | Secret, PlainValidator(_env_value), _text_schema()]
 ExpressionText = Annotated[Template, _leaf(_expression), _text_schema()]
 Pattern = Annotated[Template, _leaf(_pattern), WithJsonSchema({"type": "string", "format": "regex"})]
 PlainText = Annotated[str, _leaf(_plain_text), _text_schema()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,10 +30,15 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """A host, the groups it is in (strongest last) and its variables by name."""
+    """A host, the groups it is in (strongest last) and its variables by name.
+
+    `ways` say how it comes into groups: the group, the child of it that has the host (None where it is a member
+    itself), and where that is said.
+    """
 
     host: Host
     groups: tuple[str, ...]
+    ways: tuple[tuple[str, str | None, SourceRef], ...]
     variables: tuple[Variable, ...]
 
 
@@ -46,6 +52,18 @@ class InventoryOrigins:
     def groups(self, host: Host) -> tuple[str, ...]:
         """The host's groups in the order in which their variables override each other."""
         return tuple(self._merger.groups_of(host.name)) if self._merger else host.groups
+
+    def ways(self, host: Host) -> tuple[tuple[str, str | None, SourceRef], ...]:
+        """See `Explanation`."""
+        return tuple(self._merger.ways(host.name)) if self._merger else ()
+
+    def own_vars(self, host: Host) -> Mapping[str, Any]:
+        """The variables that are said of the host itself, not of its groups."""
+        return self._merger.own_vars(host.name) if self._merger else host.vars
+
+    def priority(self, group: str) -> int:
+        """The rank of a group among those of its depth (``ansible_group_priority``)."""
+        return self._merger.priority(group) if self._merger else 1
 
     def variables(self, host: Host) -> tuple[Variable, ...]:
         """The host's variables by name, each with where it was set."""
@@ -63,7 +81,9 @@ def explain(inventory: Inventory, origins: InventoryOrigins, name: str) -> Expla
         raise UsageError(f"{name!r} is a group, not a host", hint=_members(inventory, name))
     if host is None:
         raise UnknownNameError("host", name, inventory.hosts)
-    return Explanation(host=host, groups=origins.groups(host), variables=origins.variables(host))
+    return Explanation(
+        host=host, groups=origins.groups(host), ways=origins.ways(host), variables=origins.variables(host)
+    )
 
 
 def _members(inventory: Inventory, group: str) -> str:

@@ -1,277 +1,202 @@
-"""Host patterns: ``web:&prod:!web03``, globs, ``~regex``, ``db[0:2]``. A term that means nobody is always an error."""
+"""Which hosts a pattern means: ``web:&prod:!web03``, globs, ``~regex``, ``db[0:2]``, node sets.
+
+The meaning is Ansible's. What Ansible passes over in silence, a term that means nobody, is an error here.
+"""
 
 from __future__ import annotations
 
 import fnmatch
-import os
 import re
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
-from checkrunner.load.quantities import NotationError
-from checkrunner.load.ranges import expand_range
-from checkrunner.model.errors import NoHostsError, UsageError, nearest
+from checkrunner.load.near_misses import nobody, unknown_term, unlisted_nodes
+from checkrunner.load.terms import Term, limit_terms, pattern_terms
+from checkrunner.model.errors import NoHostsError, UsageError
 from checkrunner.model.inventory import Host, Inventory
 
-__all__ = ["select"]
+__all__ = ["Reason", "members", "reasons", "select"]
 
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
-_SUBSCRIPT = re.compile(r"(?P<base>.+)\[(?:(?P<index>-?[0-9]+)|(?P<start>[0-9]+):(?P<end>-?[0-9]*))\]")
-_DASHED = re.compile(r"(?P<base>.+)\[(?P<start>[0-9]+)-(?P<end>[0-9]+)\]")
-_GLOB = re.compile(r"[*?\[]")
 
 
-@dataclass(frozen=True, slots=True)
-class _Term:
-    """One term. `sign` is ``""``, ``&`` or ``!``; `subscript` has both ends included, None is the last host."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why a term selects a host: it names the host, or groups that the host is in. Both empty: as all hosts."""
 
-    text: str
-    sign: str
-    base: str
-    subscript: tuple[int, int | None] | None
-
-    @property
-    def is_glob(self) -> bool:
-        return self.base.startswith("~") or _GLOB.search(self.base) is not None
+    term: str
+    groups: tuple[str, ...] = ()
+    is_name: bool = False
 
 
 def select(inventory: Inventory, pattern: str, limit: str | None = None) -> tuple[Host, ...]:
-    """The hosts of a pattern, and of a limit if there is one, each once, in inventory order.
+    """The hosts of a pattern, and of a limit if there is one, each once, in the order in which Ansible takes them.
 
-    Raises NoHostsError when nobody is left, and also when any single term names what does not exist: a typing error
-    never ends as "no hosts, all fine". A `!` with a glob may match nothing.
+    That is the order of the pattern's terms, within a group its own hosts before those of its children. Raises
+    NoHostsError when nobody is left, and also when any single term names what does not exist: a typing error never
+    ends as "no hosts, all fine". A `!` with a glob may match nothing.
     """
-    known = dict(inventory.hosts)
-    chosen = _evaluate(inventory, list(_split(pattern)), known, f"pattern {pattern!r}")
+    selection = _Selection(inventory)
+    chosen = selection.evaluate(pattern_terms(pattern), f"pattern {pattern!r}")
     if limit is not None:
-        allowed = _evaluate(inventory, list(_limit_terms(limit)), known, f"limit {limit!r}")
-        both = chosen & allowed
-        if chosen and allowed and not both:
+        allowed = set(selection.evaluate(limit_terms(limit), f"limit {limit!r}"))
+        both = [name for name in chosen if name in allowed]
+        if not both:
             raise NoHostsError(f"no host of the pattern {pattern!r} is in the limit {limit!r}")
         chosen = both
-    return tuple(host for name, host in known.items() if name in chosen)
+    return tuple(selection.host(name) for name in chosen)
 
 
-def _evaluate(inventory: Inventory, pieces: list[str], known: dict[str, Host], what: str) -> set[str]:
-    terms = [_term(piece) for piece in pieces]
-    if not terms:
-        raise NoHostsError(f"the {what} is empty", hint="Write `all` for every host.")
-    matches = [(term, _matches(inventory, term, known, what)) for term in terms]
-    plain = [found for term, found in matches if not term.sign]
-    chosen = set().union(*plain) if plain else set(inventory.hosts)
-    for term, found in matches:
-        if term.sign == "&":
-            chosen &= set(found)
-    for term, found in matches:
-        if term.sign == "!":
-            chosen -= set(found)
-    if not chosen:
-        raise _nobody(inventory, terms, what)
-    return chosen
-
-
-def _nobody(inventory: Inventory, terms: list[_Term], what: str) -> NoHostsError:
-    if not inventory.hosts:
-        return NoHostsError(f"the {what} selects no host: the inventory has none")
-    if len(terms) == 1 and terms[0].base in inventory.groups and not terms[0].sign:
-        return NoHostsError(f"the {what} selects no host: the group has none")
-    hint = "Its & and ! terms leave nobody." if any(term.sign for term in terms) else ""
-    return NoHostsError(f"the {what} selects no host", hint=hint)
-
-
-def _split(pattern: str) -> Iterator[str]:
-    """Terms of a pattern, separated by commas and colons. An address between commas keeps its colons."""
-    for part in _pieces(pattern, ","):
-        if _is_address(part):
-            yield part
-        else:
-            yield from _pieces(part, ":")
-
-
-def _pieces(text: str, separator: str) -> Iterator[str]:
-    """Parts of a text; separators in brackets do not count, nor in a regex's parentheses and braces."""
-    piece, depth = "", 0
-    for char in text:
-        if char in separator and depth == 0:
-            if piece.strip():
-                yield piece.strip()
-            piece = ""
+def reasons(inventory: Inventory, pattern: str, name: str, *, is_limit: bool = False) -> tuple[Reason, ...]:
+    """The terms of a pattern or limit that a host is among, each with why. Raises as `select` does."""
+    selection = _Selection(inventory)
+    terms = limit_terms(pattern) if is_limit else pattern_terms(pattern)
+    found = [] if any(not term.sign for term in terms) else [Reason(term="all")]
+    for term in terms:
+        if name not in selection.matches(term, f"pattern {pattern!r}"):
             continue
-        is_regex = piece.lstrip(" &!").startswith("~")
-        escaped = is_regex and piece.endswith("\\")
-        if not escaped and char in ("([{" if is_regex else "["):
-            depth += 1
-        elif not escaped and char in (")]}" if is_regex else "]"):
-            depth = max(depth - 1, 0)
-        piece += char
-    if depth and not piece.lstrip(" &!").startswith("~"):
-        raise UsageError(f"pattern {text!r} has a bracket without its partner")
-    if piece.strip():
-        yield piece.strip()
+        groups = () if term.names else selection.groups_of_term(term)
+        within = tuple(group for group in groups if name in selection.members(group))
+        found.append(Reason(term=term.text, groups=within, is_name=not within or term.base == name))
+    return tuple(found)
 
 
-def _is_address(text: str) -> bool:
-    bare = text.lstrip("&!")
-    if bare.count(":") < 2 or "[" in bare:
-        return False
-    import ipaddress
-
-    try:
-        ipaddress.IPv6Address(bare)
-    except ValueError:
-        return False
-    return True
+def members(inventory: Inventory, group: str) -> tuple[str, ...]:
+    """The hosts of a group and its descendants: its own first, then those of its children, and so on downwards."""
+    return tuple(_Selection(inventory).members(group))
 
 
-def _limit_terms(limit: str) -> Iterator[str]:
-    """Terms of a limit, with ``@file`` replaced by the lines of the file."""
-    for name in _pieces(limit, ","):
-        if not name.startswith("@"):
-            yield from _split(name)
-            continue
-        path = os.path.expanduser(name[1:])
-        try:
-            with open(path, encoding="utf-8") as file:
-                lines = [line.strip() for line in file]
-        except (OSError, UnicodeDecodeError) as exc:
-            raise UsageError(f"limit file {path!r} cannot be read: {getattr(exc, 'strerror', None) or exc}") from exc
-        terms = [term for line in lines if line and not line.startswith("#") for term in _split(line)]
+class _Selection:
+    """What terms mean in one inventory. Remembers what groups hold, and which host `localhost` turned out to be."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self._inventory = inventory
+        self._members: dict[str, dict[str, None]] = {}
+        self._mentioned = inventory.mentioned or tuple(inventory.hosts)
+        named = next((name for name in self._mentioned if name in _LOCAL_NAMES), None)
+        self._local = None if named is None else inventory.hosts[named]
+
+    def host(self, name: str) -> Host:
+        host = self._inventory.hosts.get(name)
+        if host is not None:
+            return host
+        assert self._local is not None  # nothing else is selected without being in the inventory
+        return self._local
+
+    def evaluate(self, terms: list[Term], what: str) -> list[str]:
+        """Names of hosts, in order. First all plain terms, then `&`, then `!`, wherever these stand."""
         if not terms:
-            raise NoHostsError(f"limit file {path!r} names no host")
-        yield from terms
+            raise NoHostsError(f"the {what} is empty", hint="Write `all` for every host.")
+        matches = [(term.sign, self.matches(term, what)) for term in terms]
+        plain = [found for sign, found in matches if not sign]
+        chosen = dict.fromkeys(name for found in plain for name in found) if plain else dict(self.members("all"))
+        for sign, found in matches:
+            if sign == "&":
+                kept = set(found)
+                chosen = {name: None for name in chosen if name in kept}
+        for sign, found in matches:
+            if sign == "!":
+                for name in found:
+                    chosen.pop(name, None)
+        if not chosen:
+            raise nobody(self._inventory, terms, what)
+        return list(chosen)
 
+    def matches(self, term: Term, what: str) -> list[str]:
+        """The hosts that a term is about, whatever its sign. Raises NoHostsError where it means nothing."""
+        if term.names:
+            return self._nodes(term, what)
+        if not term.sign and term.text in self._inventory.hosts:
+            return [term.text]
+        groups = self.groups_of_term(term)
+        # With repetitions, which count for positions as they do in Ansible: a host of two groups has two.
+        names = [name for group in groups for name in self.members(group)]
+        if not groups or term.is_glob or "." in term.base:
+            names += self._hosts_called(term)
+        if not names and term.base in _LOCAL_NAMES:
+            names = [self._localhost(term.base)]
+        if not names and not groups:
+            if term.sign == "!" and term.is_glob and term.subscript is None:
+                return []
+            raise unknown_term(self._inventory, term, what)
+        return names if term.subscript is None else _at(term, names, what)
 
-def _term(text: str) -> _Term:
-    sign = text[0] if text[0] in "&!" else ""
-    base = text[len(sign) :]
-    if not base:
-        raise UsageError(f"{text!r} in a pattern has no name after it")
-    match = None if base.startswith("~") else _SUBSCRIPT.fullmatch(base)
-    if match is None:
-        return _Term(text, sign, base, None)
-    if match["index"] is not None:
-        index = int(match["index"])
-        return _Term(text, sign, match["base"], (index, index))
-    return _Term(text, sign, match["base"], (int(match["start"]), int(match["end"]) if match["end"] else None))
+    def groups_of_term(self, term: Term) -> tuple[str, ...]:
+        """The groups that a term names."""
+        groups = self._inventory.groups
+        if not term.sign and term.text in self._inventory.hosts:
+            return ()
+        if not term.is_glob:
+            return (term.base,) if term.base in groups else ()
+        return tuple(_matching(term, groups))
 
-
-def _matches(inventory: Inventory, term: _Term, known: dict[str, Host], what: str) -> list[str]:
-    found, exists = _named(inventory, term, known)
-    if not exists:
-        if term.sign == "!" and term.is_glob:
-            return []
-        raise _unknown(inventory, term, what)
-    if term.subscript is None:
+    def members(self, group: str) -> dict[str, None]:
+        """The hosts of a group and its descendants, level by level."""
+        found = self._members.get(group)
+        if found is None:
+            found = self._members[group] = {}
+            level, seen = [group], {group}
+            while level:
+                for name in level:
+                    found.update(dict.fromkeys(self._inventory.groups[name].hosts))
+                below = dict.fromkeys(child for name in level for child in self._inventory.groups[name].children)
+                level = [name for name in below if name not in seen]
+                seen.update(level)
         return found
-    start, end = term.subscript
-    if end is not None and start == end:
-        picked = found[start : start + 1 or None]
+
+    def _hosts_called(self, term: Term) -> Iterator[str]:
+        if term.is_glob:
+            yield from _matching(term, self._mentioned)
+        elif term.base in self._inventory.hosts:
+            yield term.base
+
+    def _nodes(self, term: Term, what: str) -> list[str]:
+        missing = [name for name in term.names if name not in self._inventory.hosts]
+        if missing:
+            raise unlisted_nodes(self._inventory, term, missing, what)
+        return list(term.names)
+
+    def _localhost(self, name: str) -> str:
+        """The name of this machine: the inventory's own entry for it, else one that is made when first asked for."""
+        if self._local is None:
+            local = self._inventory.localhost
+            if local is None:
+                everywhere = self._inventory.groups["all"].vars if "all" in self._inventory.groups else {}
+                local = Host(name=name, address=name, transport="local", vars=everywhere)
+            self._local = replace(local, name=name, address=name)
+        return self._local.name
+
+
+def _at(term: Term, names: list[str], what: str) -> list[str]:
+    """The hosts at a term's positions."""
+    assert term.subscript is not None
+    first, last = term.subscript
+    if last is not None and first == last:
+        picked = names[first : first + 1 or None] if -len(names) <= first else []
     else:
-        stop = len(found) if end is None or end == -1 else end + 1
-        picked = found[start:stop]
+        picked = names[first : None if last is None else last + 1]
+    if last is not None and last < first:
+        hint = f"Write {term.base}[{last}:{first}]."
+        raise NoHostsError(f"{term.text!r} in the {what} picks nobody: it runs backwards", hint=hint)
     if not picked:
-        some = "1 host" if len(found) == 1 else f"{len(found)} hosts"
+        some = "1 host" if len(names) == 1 else f"{len(names)} hosts"
         hint = "Positions count from 0; [0:2] are the first three."
         raise NoHostsError(f"{term.text!r} in the {what} picks nobody: {term.base!r} has {some}", hint=hint)
     return picked
 
 
-def _named(inventory: Inventory, term: _Term, known: dict[str, Host]) -> tuple[list[str], bool]:
-    """Host names that a term's base means, in the order of its groups, and whether it means anything at all."""
-    base = term.base
-    if not term.is_glob:
-        if base in inventory.groups:
-            return _members(inventory, base), True
-        if base in inventory.hosts:
-            return [base], True
-        if base in _LOCAL_NAMES:
-            _add_localhost(inventory, base, known)
-            return [base], True
-        return [], False
-    span = _DASHED.fullmatch(base)
-    if span and span["base"] in inventory.groups:
-        hint = f"Positions in a group: {span['base']}[{span['start']}:{span['end']}]."
-        raise UsageError(f"{base!r} in a pattern could be a glob of names or positions in the group", hint=hint)
-    is_match = _matcher(base, term.text)
-    groups = [name for name in inventory.groups if is_match(name)]
-    names = dict.fromkeys(host for group in groups for host in _members(inventory, group))
-    names.update(dict.fromkeys(name for name in inventory.hosts if is_match(name)))
-    return list(names), bool(groups or names)
+def _matching(term: Term, names: Iterable[str]) -> list[str]:
+    match = _matcher(term)
+    return [name for name in names if match(name) is not None]
 
 
-class _Matcher:
-    def __init__(self, pattern: re.Pattern[str]) -> None:
-        self._pattern = pattern
-
-    def __call__(self, name: str) -> bool:
-        return self._pattern.match(name) is not None
-
-
-def _matcher(base: str, text: str) -> _Matcher:
-    if not base.startswith("~"):
-        return _Matcher(re.compile(fnmatch.translate(base)))
+def _matcher(term: Term) -> Callable[[str], object]:
+    if not term.is_regex:
+        return re.compile(fnmatch.translate(term.base)).match
     try:
         with warnings.catch_warnings():  # of sets such as [a&&b], which mean what they always did
             warnings.simplefilter("ignore", FutureWarning)
-            return _Matcher(re.compile(base[1:]))
+            return re.compile(term.base[1:]).match
     except re.error as exc:
-        raise UsageError(f"{text!r} in a pattern is not a regular expression: {exc.msg}") from exc
-
-
-def _members(inventory: Inventory, group: str) -> list[str]:
-    """Hosts of a group and its descendants, in the order of the inventory for `all`, else of the groups."""
-    if group == "all":
-        return list(inventory.hosts)
-    names: dict[str, None] = {}
-    todo, seen = [group], {group}
-    while todo:
-        current = inventory.groups[todo.pop(0)]
-        names.update(dict.fromkeys(current.hosts))
-        for child in current.children:
-            if child not in seen:
-                seen.add(child)
-                todo.append(child)
-    return list(names)
-
-
-def _add_localhost(inventory: Inventory, name: str, known: dict[str, Host]) -> None:
-    everywhere = inventory.groups["all"].vars if "all" in inventory.groups else {}
-    known[name] = Host(name=name, address=name, transport="local", vars=everywhere)
-
-
-def _unknown(inventory: Inventory, term: _Term, what: str) -> NoHostsError:
-    names = [*inventory.groups, *inventory.hosts]
-    why = f"{term.base!r} matches none" if term.is_glob else f"nothing in the inventory is called {term.base!r}"
-    message = f"the {what} selects no host: {why}" if repr(term.text) in what else f"in the {what}: {why}"
-    return NoHostsError(message, hint=_range_hint(inventory, term) or _near_hint(term, names))
-
-
-def _near_hint(term: _Term, names: Sequence[str]) -> str:
-    if term.is_glob:
-        return "List the hosts with `checkrunner hosts all`."
-    words = term.base.split()
-    if len(words) > 1 and all(word in names for word in words):
-        return f"Separate them by commas: {','.join(words)}."
-    close = nearest(term.base, names)
-    if close and close.startswith(f"{term.base}:"):
-        return f"An IPv6 address stays whole between commas: {close},..."
-    if close:
-        return f"Did you mean {close!r}?"
-    known = [name for name in names if name not in {"all", "ungrouped"}]
-    return f"Known: {', '.join(known[:20])}{', ...' if len(known) > 20 else ''}." if known else ""
-
-
-def _range_hint(inventory: Inventory, term: _Term) -> str:
-    """``host-[10:15]`` picks by position; whoever wrote it meant host-10 to host-15."""
-    if term.subscript is None:
-        return ""
-    text = term.text[len(term.sign) :]
-    try:
-        names = [name for name in expand_range(text) if name in inventory.hosts]
-    except NotationError:
-        names = []
-    if not names:
-        return f"[...] after a group picks hosts by position. {_near_hint(term, [*inventory.groups, *inventory.hosts])}"
-    shown = ",".join(names[:6]) + (",..." if len(names) > 6 else "")
-    return f"[...] picks hosts by position, it is not a range of names. Write {shown} or a glob."
+        raise UsageError(f"{term.text!r} in a pattern is not a regular expression: {exc.msg}") from exc

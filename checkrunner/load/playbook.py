@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from checkrunner.load.answers import cover_answers
-from checkrunner.load.documents import Document, parse, read_file
+from checkrunner.load.documents import Document, parse
+from checkrunner.load.files import read_file
 from checkrunner.load.nodes import YamlList, YamlMap, YamlScalar, raw_text
 from checkrunner.load.problems import raise_all, translate
+from checkrunner.load.secrets import SecretReader
+from checkrunner.load.vault import is_encrypted
 from checkrunner.model.errors import PlaybookError, UnknownNameError, nearest
 from checkrunner.model.playbook import Check, Play, Playbook
 from checkrunner.model.sources import SourceRef
@@ -36,22 +39,26 @@ class Reading:
     lost: frozenset[str] = frozenset()
 
 
-def load_playbook(path: str, text: str | None = None) -> Playbook:
-    """Read and check a playbook. With `text` no file is read, `path` only names it.
+def load_playbook(path: str, text: str | None = None, secrets: SecretReader | None = None) -> Playbook:
+    """Read and check a playbook. With `text` no file is read, `path` only names it. `secrets` opens what stands
+    for a secret.
 
     Raises PlaybookError at the place of the first error; its text shows up to ten errors of the file.
     """
-    reading = read_playbook(path, text)
+    reading = read_playbook(path, text, secrets)
     raise_all(reading.errors)
     return reading.playbook
 
 
-def read_playbook(path: str, text: str | None = None) -> Reading:
+def read_playbook(path: str, text: str | None = None, secrets: SecretReader | None = None) -> Reading:
     """The same, but what is wrong in a play or check leaves only that out. Raises PlaybookError for a file that is not
     YAML or no list of plays."""
     if text is None:
         text = read_file(path, PlaybookError)
-    document = parse(text, path, PlaybookError)
+    if is_encrypted(text):
+        hint = "Encrypt values of it (`ansible-vault encrypt_string`), or a file of group_vars/ beside it."
+        raise PlaybookError("is encrypted; a playbook is read as plain text", source=SourceRef(path=path), hint=hint)
+    document = parse(text, path, PlaybookError, secrets)
     cover_answers(document.lines, document.root)
     plays: list[Play] = []
     errors: list[PlaybookError] = []

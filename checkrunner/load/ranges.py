@@ -13,13 +13,21 @@ __all__ = ["MAX_HOSTS", "expand_range", "host_names", "split_port"]
 MAX_HOSTS = 100_000
 """How many names one entry may stand for: more is a typing error."""
 
+_TOO_MANY = "Is there a digit too many? So many hosts are written as several ranges."
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
+_WHOLE_RANGE = re.compile(r"\[([0-9]+:[0-9]+|[A-Za-z]:[A-Za-z])(:[0-9]+)?\]")
+_LABEL = r"(?:\w[\w-]*)?[^\W_]"
+_NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 _BAD_CHARACTER = re.compile(r"[\s/,@\[\]\x00-\x1f\x7f]")
 _LETTERS = string.ascii_letters  # a-z, then A-Z: `[x:C]` goes over the edge
 
 
 def host_names(text: str) -> tuple[list[str], int | None]:
     """The names that an entry stands for, and the port it gives all of them. Raises NotationError."""
+    if not text:
+        raise NotationError("the name of a host is empty")
+    if text.count("[") != text.count("]"):
+        _check_brackets(text)
     pattern, port = split_port(text)
     names = expand_range(pattern)
     for name in names[:1]:
@@ -31,11 +39,17 @@ def host_names(text: str) -> tuple[list[str], int | None]:
 
 
 def split_port(text: str) -> tuple[str, int | None]:
-    """Take a port off the end. IPv6 addresses stay whole, with a port they are in brackets. Raises NotationError."""
-    bracketed = re.fullmatch(r"\[([^\[\]]*:[^\[\]]*)\](?::(.*))?", text)
+    """Take a port off the end. IPv6 addresses stay whole, with a port they are in brackets; a name may be in brackets
+    too. Raises NotationError, also for what Ansible would take for a name with a colon in it."""
+    bracketed = re.fullmatch(r"\[(.+)\](?::([^\[\]]*))?", text)
     if bracketed and _is_ipv6(bracketed[1]):
         port = bracketed[2]
         return bracketed[1], None if port is None else _port(port, text, len(text) - len(port))
+    if bracketed and bracketed[2] is not None:
+        if not _is_name(bracketed[1]):
+            hint = "A range with a port needs a letter or digit beside it: web[1:3]:22."
+            raise NotationError(f"{text!r} is neither a host nor a range of hosts with a port", hint)
+        return bracketed[1], _port(bracketed[2], text, len(text) - len(bracketed[2]))
     outside = _BRACKETS.sub(lambda match: "1" * len(match.group()), text)
     colons = outside.count(":")
     if not colons:
@@ -44,8 +58,12 @@ def split_port(text: str) -> tuple[str, int | None]:
         at = outside.index(":")
         if not at:
             raise NotationError(f"{text!r} has a port and no host")
-        return text[:at], _port(text[at + 1 :], text, at + 1)
-    if not _is_ipv6(_BRACKETS.sub("1", text)):
+        port_number = _port(text[at + 1 :], text, at + 1)
+        if not _is_name(text[:at]):
+            hint = f"Set the variable ansible_port={port_number} instead."
+            raise NotationError(f"{text[:at]!r} cannot be written with a port", hint)
+        return text[:at], port_number
+    if not _is_ipv6(text):
         raise NotationError(
             f"{text!r} is neither host:port nor an IPv6 address", "An IPv6 address with a port: [fe80::1]:22."
         )
@@ -59,7 +77,13 @@ def _port(text: str, whole: str, offset: int) -> int:
     return int(text)
 
 
+def _is_name(text: str) -> bool:
+    """Whether it is a host name or IPv4 address, with whole ranges or without, that Ansible takes a port off."""
+    return _NAME.fullmatch(_WHOLE_RANGE.sub("1", text)) is not None
+
+
 def _is_ipv6(text: str) -> bool:
+    text = _BRACKETS.sub("1", text)
     if text.count(":") < 2:
         return False
     import ipaddress
@@ -76,20 +100,25 @@ def expand_range(pattern: str) -> list[str]:
 
     ``[01:10]`` keeps the zeros, ``[a:f]`` takes letters (a-z, then A-Z), ``[1:10:2]`` steps, ``[:5]`` starts at 0.
     """
+    _check_brackets(pattern)
     names = [""]
     end = 0
     for match in _BRACKETS.finditer(pattern):
         items = _items(match[1], match.group(), match.start())
         if len(names) * len(items) > MAX_HOSTS:
-            raise NotationError(f"{pattern!r} stands for more than {MAX_HOSTS} hosts", offset=match.start())
+            raise NotationError(f"{pattern!r} stands for more than {MAX_HOSTS} hosts", _TOO_MANY, match.start())
         fixed = pattern[end : match.start()]
         names = [f"{name}{fixed}{item}" for name in names for item in items]
         end = match.end()
     rest = pattern[end:]
+    return [name + rest for name in names] if rest else names
+
+
+def _check_brackets(pattern: str) -> None:
     unmatched = re.search(r"[\[\]]", _BRACKETS.sub(lambda match: " " * len(match.group()), pattern))
     if unmatched:
-        raise NotationError(f"{pattern!r} has a bracket without its partner", offset=unmatched.start())
-    return [name + rest for name in names] if rest else names
+        hint = "Ranges are written [1:10], [01:10:2] or [a:f]; a section of a file is [group]."
+        raise NotationError(f"{pattern!r} has a bracket without its partner", hint, unmatched.start())
 
 
 def _items(inner: str, shown: str, offset: int) -> Sequence[str]:
@@ -131,7 +160,7 @@ def _numbers(first: str, last: str, step: int, shown: str, offset: int) -> Seque
     low, high = int(first), int(last)
     _ordered(low, high, first, last, shown, offset)
     if (high - low) // step >= MAX_HOSTS:
-        raise NotationError(f"{shown} stands for more than {MAX_HOSTS} hosts", offset=offset)
+        raise NotationError(f"{shown} stands for more than {MAX_HOSTS} hosts", _TOO_MANY, offset)
     width = len(first) if padded else 0
     return [str(number).zfill(width) for number in range(low, high + 1, step)]
 

@@ -19,6 +19,7 @@ from checkrunner.load.leaves import (
     Condition,
     Count,
     EnvName,
+    EnvValue,
     ExpressionText,
     Flag,
     Hosts,
@@ -233,7 +234,7 @@ class CheckModel(_Mapping):
         default=None, description="Tools or absolute paths; where one is missing the check is skipped."
     )
     tags: Words | None = Field(default=None, description="Labels for `--tags` and `--skip-tags`: list, or `a, b`.")
-    env: dict[EnvName, Argument] | None = Field(default=None, description="Environment of this command only.")
+    env: dict[EnvName, EnvValue] | None = Field(default=None, description="Environment of this command only.")
     cwd: WholeText | None = Field(default=None, description="Directory of this command only.")
     timeout: Seconds | None = Field(default=None, description="Longest time: seconds, or `30s`, `2m`, `1h`.")
     session: Identifier = Field(

@@ -3,32 +3,42 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from checkrunner.load.documents import parse, read_file
-from checkrunner.load.draft import Assigned, Draft
-from checkrunner.load.inventory_yaml import assignments
+from checkrunner.load.draft import Assigned, Draft, VarsFolder
+from checkrunner.load.inventory_yaml import assignments, parse_data
 from checkrunner.load.nodes import YamlMap, YamlScalar, raw_text
+from checkrunner.load.secrets import unreadable
+from checkrunner.load.veil import cover
 from checkrunner.model.errors import InventoryError, nearest
 from checkrunner.model.sources import SourceRef
 
-__all__ = ["read_vars_files", "reject_vault"]
+__all__ = ["read_vars_files"]
 
 _SUFFIXES = (".yml", ".yaml", ".json")
 
 
-def read_vars_files(folder: str, draft: Draft) -> None:
-    """Add what the two directories below `folder` say of groups and hosts that the draft knows."""
-    for name, path in _entries(os.path.join(folder, "group_vars"), draft):
-        if name in draft.groups:
-            draft.groups[name].file_vars.update(_read(path, draft))
-        else:
-            draft.warn(SourceRef(path=path), _unread("group", name, draft.groups))
-    for name, path in _entries(os.path.join(folder, "host_vars"), draft):
-        if name in draft.hosts:
-            draft.hosts[name].file_vars.update(_read(path, draft))
-        else:
-            draft.warn(SourceRef(path=path), _unread("host", name, draft.hosts))
+def read_vars_files(folder: str, draft: Draft, *, beside: str = "inventory") -> None:
+    """Add what the two directories below `folder` say of groups and hosts that the draft knows.
+
+    Beside a playbook may be files for hosts of other inventories: those go without a warning.
+    """
+    found = VarsFolder(beside=beside)
+    _collect(os.path.join(folder, "group_vars"), "group", draft.groups, found.groups, draft, beside)
+    hosts = {*draft.hosts, "localhost"}  # which is there even if no source names it
+    _collect(os.path.join(folder, "host_vars"), "host", hosts, found.hosts, draft, beside)
+    if found.groups or found.hosts:
+        draft.folders.append(found)
+
+
+def _collect(
+    folder: str, kind: str, known: Collection[str], found: dict[str, dict[str, Assigned]], draft: Draft, beside: str
+) -> None:
+    for name, path in _entries(folder, known, draft):
+        if name in known:
+            found.setdefault(name, {}).update(_read(path, draft))
+        elif beside == "inventory":
+            draft.warn(SourceRef(path=path), _unread(kind, name, known))
 
 
 def _unread(kind: str, name: str, known: Iterable[str]) -> str:
@@ -36,28 +46,20 @@ def _unread(kind: str, name: str, known: Iterable[str]) -> str:
     return f"is not read: the inventory has no {kind} {name!r}" + (f". Did you mean {close!r}?" if close else "")
 
 
-def reject_vault(text: str, path: str) -> None:
-    """Raise InventoryError for a file that is encrypted."""
-    if text.startswith("$ANSIBLE_VAULT;"):
-        message = "is encrypted with Ansible Vault, which is not supported"
-        raise InventoryError(message, source=SourceRef(path=path), hint="Decrypt it, or pass values with -e @FILE.")
-
-
-def _entries(folder: str, draft: Draft) -> Iterator[tuple[str, str]]:
+def _entries(folder: str, known: Collection[str], draft: Draft) -> Iterator[tuple[str, str]]:
     """(name, file) pairs. For one name only the first counts of: a file or directory so called, .yml, .yaml, .json."""
     names = _names_in(folder)
     taken: dict[str, str] = {}
     for suffix in ("", *_SUFFIXES):
         for name in (name for name in names if name.endswith(suffix)):
             path, stem = os.path.join(folder, name), name.removesuffix(suffix)
+            if not suffix and name.endswith(_SUFFIXES) and name not in known:
+                continue
             if stem in taken:
                 draft.warn(SourceRef(path=path), f"is not read, because {taken[stem]} is there too")
-            elif os.path.isdir(path):
-                taken[stem] = path
-                yield from ((stem, file) for file in _files_below(path))
-            elif suffix or not name.endswith(_SUFFIXES):
-                taken[stem] = path
-                yield stem, path
+                continue
+            taken[stem] = path
+            yield from ((stem, file) for file in (_files_below(path) if os.path.isdir(path) else [path]))
 
 
 def _files_below(folder: str, seen: set[str] | None = None) -> Iterator[str]:
@@ -69,9 +71,11 @@ def _files_below(folder: str, seen: set[str] | None = None) -> Iterator[str]:
     seen.add(real)
     for name in _names_in(folder):
         path = os.path.join(folder, name)
+        suffix = os.path.splitext(name)[1]
         if os.path.isdir(path):
-            yield from _files_below(path, seen)
-        elif "." not in name or name.endswith(_SUFFIXES):
+            if not suffix:
+                yield from _files_below(path, seen)
+        elif not suffix or suffix in _SUFFIXES:
             yield path
 
 
@@ -91,9 +95,21 @@ def _ignored(name: str) -> bool:
 
 
 def _read(path: str, draft: Draft) -> dict[str, Assigned]:
-    text = read_file(path, InventoryError)
-    reject_vault(text, path)
-    document = parse(text, path, InventoryError)
+    text, encrypted = draft.secrets.read_text(path, InventoryError)
+    try:
+        found = _parsed(text, path, draft)
+    except InventoryError as exc:
+        if encrypted:
+            raise unreadable(exc, InventoryError) from None
+        raise
+    if encrypted:
+        draft.lines.pop(path, None)
+        cover(found)
+    return found
+
+
+def _parsed(text: str, path: str, draft: Draft) -> dict[str, Assigned]:
+    document = parse_data(text, path, draft.secrets)
     draft.lines[path] = document.lines
     root = document.root
     if root is None or (isinstance(root, YamlScalar) and root.value is None):

@@ -54,8 +54,15 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
-    """All hosts in inventory order, and all groups; ``all`` and ``ungrouped`` are always among the groups."""
+    """All hosts in inventory order, and all groups; ``all`` and ``ungrouped`` are always among the groups.
+
+    `localhost` is this machine as `localhost` names it where no source does: with the variables of ``all``. It is not
+    among the hosts. `mentioned` has the hosts in the order in which the sources first name them, in which globs find
+    them; empty means the order of `hosts`.
+    """
 
     hosts: Mapping[str, Host]
     groups: Mapping[str, Group]
     sources: tuple[str, ...] = ()
+    localhost: Host | None = None
+    mentioned: tuple[str, ...] = ()

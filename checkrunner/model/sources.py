@@ -32,6 +32,16 @@ class Secret:
 
     _value: str = field(repr=False)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the value is known already. One that is opened late runs a program or fails where it is revealed."""
+        return True
+
+    @property
+    def is_written(self) -> bool:
+        """Whether a person wrote it into a file of variables, encrypted: like others there it may be a template."""
+        return False
+
     def reveal(self) -> str:
         """The value itself. Call it at the last moment, where the value leaves for its destination."""
         return self._value

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, SupportsIndex
 
 from checkrunner.model.metadata import result_names
@@ -59,12 +60,41 @@ class Hidden:
     def __repr__(self) -> str:
         return repr(self._secret)
 
+    def __int__(self) -> int:
+        return int(str(self))  # without it, the filter `int` would quietly make 0 of every secret
+
+    def __float__(self) -> float:
+        return float(str(self))
+
     def __bool__(self) -> bool:
         return bool(self._secret.reveal())
 
     def __eq__(self, other: object) -> bool:
-        text = other.secret().reveal() if isinstance(other, Hidden) else other
-        return self._secret.reveal() == text
+        return self._compared(other, operator.eq)
+
+    def __lt__(self, other: object) -> bool:
+        return self._compared(other, operator.lt)
+
+    def __le__(self, other: object) -> bool:
+        return self._compared(other, operator.le)
+
+    def __gt__(self, other: object) -> bool:
+        return self._compared(other, operator.gt)
+
+    def __ge__(self, other: object) -> bool:
+        return self._compared(other, operator.ge)
+
+    def _compared(self, other: object, compare: Callable[[Any, Any], bool]) -> bool:
+        """As a number with a number, else as a text."""
+        text = self._secret.reveal()
+        if isinstance(other, Hidden):
+            return compare(text, other.secret().reveal())
+        if isinstance(other, int | float) and not isinstance(other, bool):
+            try:
+                return compare(float(text), other)
+            except ValueError:
+                pass
+        return compare(text, other)
 
     def __hash__(self) -> int:
         return hash(self._secret)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from checkrunner.model.errors import TemplateError
+from checkrunner.model.errors import TemplateError, UsageError
 from checkrunner.model.inventory import Host
 from checkrunner.model.sources import NOWHERE, Secret, Template
 from checkrunner.plan.faults import restated
@@ -88,12 +88,27 @@ class Variables(Mapping[str, Any]):
         if isinstance(value, Template):
             return self._templates.value_of(value, self, name)
         if isinstance(value, Secret):
-            return Hidden(value, name)
+            return Hidden(self._rendered(name, value), name)
         if isinstance(value, Mapping):
             return {key: self._expand(name, item) for key, item in value.items()}
         if isinstance(value, (list, tuple)):
             return [self._expand(name, item) for item in value]
         return value
+
+    def _rendered(self, name: str, secret: Secret) -> Secret:
+        """The secret itself, or what it comes to where it is a template. Errors show nothing of it."""
+        try:
+            text = secret.reveal() if secret.is_written else ""
+        except UsageError:
+            return secret  # whoever makes use of it gets to know
+        if not holds_template(text):
+            return secret
+        try:
+            value = self._templates.value_of(Template(text=text), self, name)
+        except TemplateError:
+            message = f"variable {name!r}: the template that it holds, encrypted, cannot be rendered; it is not shown"
+            raise TemplateError(message, hint="Look at it with `ansible-vault view`") from None
+        return value.secret() if isinstance(value, Hidden) else Secret(str(value))
 
 
 class Names(Mapping[str, Any]):

@@ -166,7 +166,7 @@ def test_the_wall_clock_is_asked_for_three_things_only() -> None:
             found.update((function.name, node.attr) for node in used if ast.unparse(node.value) == "time")
     assert ("loop", "monotonic") in found
     assert {(name, attr) for name, attr in found if attr not in ("monotonic", "sleep")} == {
-        ("begin", "time"),
+        ("clock", "time"),
         ("greet", "time"),
         ("remove_if_stale", "time"),
     }

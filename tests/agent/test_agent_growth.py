@@ -55,6 +55,7 @@ def measure(agent: AgentProcess, shell: int) -> dict[str, int]:
     }
 
 
+@pytest.mark.timeout(240)  # some seconds, unless ten others want the processor
 def test_five_thousand_commands_leave_no_trace(agent: AgentProcess) -> None:
     commands = ["true", "echo $((n += 1))", "true", "echo err >&2; false", "x=$n; printf 'a\\nb'"]
     shell = shell_of(agent)

@@ -97,6 +97,14 @@ def test_hosts_explains_one(cli: Cli) -> None:
     assert "tier = 1" in done.stdout
 
 
+def test_hosts_explains_what_selects_one(cli: Cli) -> None:
+    done = cli("hosts", "w*:!web02", "-i", "inv.ini", "-l", "!web01", "--explain", "web01")
+
+    assert "selected by the pattern 'w*:!web02'\n    w*: group web\n" in done.stdout
+    assert "not selected by the limit '!web01'\n    all: every host\n    !web01: its name\n" in done.stdout
+    assert "    in web (inv.ini:3:1)\n" in done.stdout
+
+
 def test_hosts_with_a_typing_error_says_what_was_meant(cli: Cli) -> None:
     done = cli("hosts", "wev", "-i", "inv.ini")
 

@@ -11,7 +11,8 @@ from checkrunner.link.wire import MAX_HEADER, PROTOCOL_VERSION
 from checkrunner.model.results import CaptureState, Execution, ProbeKind
 
 PAGE = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
-AGENT = (ROOT / "remote" / "agent.py").read_text(encoding="utf-8")
+# The agent and its later parts.
+AGENT = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "remote").glob("*.py")))
 
 
 def quoted(text: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import stat
 from pathlib import Path
 
 import pytest
@@ -64,7 +63,7 @@ def test_later_sources_win_and_order_stays(tmp_path: Path) -> None:
     two = write(tmp_path / "two", "[web]\nc\na x=2\n[web:vars]\ng=2\n")
     inventory = load_inventory([one, two, "d,"])
 
-    assert list(inventory.hosts) == ["a", "b", "c", "d"]
+    assert list(inventory.hosts) == ["d", "a", "b", "c"]  # as `all` lists them: its first group is `ungrouped`
     assert dict(inventory.hosts["a"].vars) == {"x": 2, "y": 1, "g": 2}
     assert inventory.sources == (one, two, "d,")
 
@@ -164,18 +163,13 @@ def test_one_host_in_many_groups_and_two_names_for_one_address(tmp_path: Path) -
 
 
 def test_what_is_no_inventory_file(tmp_path: Path) -> None:
-    with pytest.raises(InventoryError, match="is a directory"):
-        load_inventory([str(tmp_path)])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InventoryError, match="the directory holds no inventory"):
+        load_inventory([str(tmp_path / "empty")])
     with pytest.raises(InventoryError, match="there is no such inventory file"):
         load_inventory([str(tmp_path / "nope")])
     with pytest.raises(InventoryError, match="write -i web1, "):
         load_inventory(["web1"])
-    with pytest.raises(InventoryError, match="Ansible Vault"):
-        load_inventory([write(tmp_path / "v.yml", "$ANSIBLE_VAULT;1.1;AES256\n3131\n")])
-    script = Path(write(tmp_path / "s", "#!/bin/sh\necho {}\n"))
-    script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    with pytest.raises(InventoryError, match="is a program"):
-        load_inventory([str(script)])
 
 
 def test_paths_with_spaces_and_other_letters(tmp_path: Path) -> None:

@@ -40,6 +40,8 @@ def load(tmp_path: Path, text: str) -> Inventory:
         ("v=a=b", "a=b"),
         ("v=1j", "1j"),
         ("v=...", "..."),
+        ("v=1+2j", "(1+2j)"),
+        ("v='[..., 2j]'", ["...", "2j"]),
         ("v=b'x'", "bx"),  # the shell-like split takes the quotes away first
         ("v=x  # comment", "x"),
         ("v=a#b", "a"),
@@ -127,7 +129,13 @@ def test_groups_may_be_declared_later(tmp_path: Path) -> None:
         ("web[01:100]\n", 1, 4, "different length", "[001:100]"),
         ("x\nweb:\n", 2, 1, "'web:' is not a host name", "Is this YAML?"),
         ("x\nroot@web\n", 2, 5, "cannot hold '@'", "ansible_user"),
-        ("[a,b]\n", 1, 1, "cannot be the name of a group", ""),
+        ("'' x=1\n", 1, 1, "the name of a host is empty", ""),
+        ("[web] ; comment\n", 1, 1, "something behind the section", "#"),
+        ("[fe80::1]\n", 1, 1, "is not a section", "without brackets"),
+        ("[g:children]\nall\n", 2, 1, "'all' cannot be a child", "always exists"),
+        ("[g:children]\nungrouped\n", 2, 1, "'ungrouped' cannot be a child", "always exists"),
+        ("[ungrouped:children]\ng\n[g]\nh\n", 2, 1, "'ungrouped' cannot have children", "another parent"),
+        ("h[:5]:22\n", 1, 1, "cannot be written with a port", "ansible_port=22"),
         ("[g]\nh\n[g:vars]\nansible_group_priority=high\n", 4, 1, "whole number", ""),
     ],
 )
@@ -150,3 +158,34 @@ def test_literals_never_fail(text: str) -> None:
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda s: st.lists(s, max_size=3)))
 def test_literals_come_back(value: object) -> None:
     assert literal(repr(value)) == value
+
+
+def warnings(tmp_path: Path, text: str) -> tuple[str, ...]:
+    path = tmp_path / "hosts"
+    path.write_text(text, encoding="utf-8")
+    return tuple(line.removeprefix(f"{path}:") for line in load_inventory_with_origins([str(path)])[1].warnings)
+
+
+def test_a_port_that_does_not_count_is_warned_of(tmp_path: Path) -> None:
+    said = warnings(tmp_path, "[a]\nh\nk:22\n[b]\nh:2222\nk:22\n")
+
+    assert len(said) == 1
+    assert said[0].startswith("5:1: the port 2222 is not used")
+
+
+def test_variables_of_a_host_that_go_to_a_group_are_warned_of(tmp_path: Path) -> None:
+    said = warnings(tmp_path, "[web]\nweb x=1\n[db]\ndb\n")
+
+    assert said[0].startswith("2:5: 'x' is set for the whole group 'web'")
+    assert [line for line in said if "whole group 'db'" in line] == []
+
+
+@pytest.mark.parametrize("name", ["a,b", "a*", "!no", "[x", "~re", "@at"])
+def test_a_group_that_no_pattern_can_name_is_warned_of(tmp_path: Path, name: str) -> None:
+    said = warnings(tmp_path, f"[{name}]\nh\n")
+
+    assert [line for line in said if "no pattern can name the group" in line]
+
+
+def test_an_empty_file_names_no_hosts(tmp_path: Path) -> None:
+    assert warnings(tmp_path, "# nothing yet\n\n; nor here\n") == (" is empty: it names no hosts",)

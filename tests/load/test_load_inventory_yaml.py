@@ -24,7 +24,7 @@ all:
   hosts:
     lone:
     "007": {b: no}
-    010:
+    "010":
   children:
     web:
       hosts:
@@ -35,10 +35,10 @@ all:
 """,
     )
 
-    assert list(inventory.hosts) == ["web01", "web02", "bücher", "db1", "lone", "007", "010"]
+    assert list(inventory.hosts) == ["lone", "007", "010", "web01", "web02", "bücher", "db1"]
     assert inventory.groups["web"].hosts == ("web01", "web02", "bücher")
     assert inventory.groups["top"].children == ("web", "db")
-    assert inventory.groups["all"].children == ("web", "top", "ungrouped")
+    assert inventory.groups["all"].children == ("ungrouped", "web", "top")
     assert inventory.hosts["web02"].groups == ("top", "web")
     assert inventory.hosts["web02"].port == 2222
     assert dict(inventory.hosts["bücher"].vars) == {"a": 2, "on": True}
@@ -56,10 +56,12 @@ def test_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "column", "message", "hint"),
     [
-        ("", 0, 0, "is empty", ""),
+        ("---\n", 2, 1, "is empty", ""),
+        ("all:\n  hosts:\n    010:\n", 3, 5, "010 is read as 8 here", '"010"'),
+        ("on:\n  hosts: a\n", 1, 1, "on is read as True here", '"on"'),
         ("- web1\n", 1, 1, "this is a list", "`all:`"),
         ("- hosts: all\n  checks: []\n", 1, 1, "this is a list", "playbook"),
-        ("web1\n", 1, 1, "this is 'web1'", "`all:`"),
+        ("'web1'\n", 1, 2, "this is 'web1'", "`all:`"),
         ("hosts:\n  web1:\n", 1, 1, "'hosts' is not the name of a group", "`all:`"),
         ("plugin: aws_ec2\n", 1, 1, "plugin", "ansible-inventory"),
         ("all: [a]\n", 1, 6, "group 'all' is a mapping", ""),
@@ -70,8 +72,8 @@ def test_json(tmp_path: Path) -> None:
         ("all:\n  vars: x\n", 2, 9, "'vars' of group 'all'", ""),
         ("all:\n  hosts:\n    web[3:1]:\n", 3, 8, "is empty", "[1:3]"),
         ("all:\n  hosts:\n    a:\n    a:\n", 4, 5, "'a' is here twice", ""),
-        ("a: {children: {b: {children: {a: }}}}\n", 1, 31, "'b' contains itself: b > a > b", ""),
-        ("a b: {hosts: x}\n", 1, 1, "cannot be the name of a group", ""),
+        ("a: {children: {b: {children: {a: }}}}\n", 1, 16, "'a' contains itself: a > b > a", ""),
+        ("'': {hosts: x}\n", 1, 2, "the name of a group is empty", ""),
         ("all:\n  vars: {ansible_group_priority: x}\n", 2, 34, "whole number", ""),
         ("all:\n\thosts:\n", 2, 1, "", "spaces"),
     ],

@@ -64,3 +64,17 @@ def test_a_group_is_told_from_an_unknown_name(tmp_path: Path) -> None:
         explain(inventory, origins, "web")
     with pytest.raises(UsageError, match="It has no hosts"):
         explain(inventory, origins, "none")
+
+
+def test_a_host_says_how_it_came_into_its_groups(tmp_path: Path) -> None:
+    path = tmp_path / "hosts.yml"
+    path.write_text(
+        "all:\n  children:\n    web:\n      hosts:\n        h:\n    top:\n      children:\n        web:\n"
+        "    also:\n      hosts: {h: }\n",
+        encoding="utf-8",
+    )
+    inventory, origins = load_inventory_with_origins([str(path)])
+
+    ways = {(group, child): ref.line for group, child, ref in explain(inventory, origins, "h").ways}
+
+    assert ways == {("web", None): 5, ("also", None): 10, ("top", "web"): 8}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,19 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkrunner.load.inventory import load_inventory
-from checkrunner.load.patterns import select
+from checkrunner.load.patterns import Reason, reasons, select
+from checkrunner.load.terms import join_patterns
 from checkrunner.model.errors import NoHostsError, UsageError
 from checkrunner.model.inventory import Group, Host, Inventory
+from checkrunner.nodesets import NodeSetError, node_set
 
 HOSTS = ("web1", "web2", "web3", "db1", "db2", "host-10", "host-11", "fe80::1", "x.example.com")
 GROUPS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "all": ((), ("web", "prod", "empty", "ungrouped")),
+    "all": ((), ("ungrouped", "web", "prod", "empty")),
     "web": (("web3", "web1", "web2"), ()),
     "db": (("db1", "db2", "web2"), ()),
     "prod": (("x.example.com",), ("db", "web")),
     "empty": ((), ()),
     "ungrouped": (("host-10", "host-11", "fe80::1"), ()),
 }
+ALL = ["host-10", "host-11", "fe80::1", "web3", "web1", "web2", "x.example.com", "db1", "db2"]
 INVENTORY = Inventory(
     hosts={name: Host(name=name, address=name) for name in HOSTS},
     groups={name: Group(name=name, hosts=hosts, children=below) for name, (hosts, below) in GROUPS.items()},
@@ -33,44 +37,46 @@ def names(pattern: str, limit: str | None = None) -> list[str]:
 @pytest.mark.parametrize(
     ("pattern", "expected"),
     [
-        ("all", list(HOSTS)),
-        ("*", list(HOSTS)),
-        ("web", ["web1", "web2", "web3"]),
+        ("all", ALL),
+        ("*", ALL),
+        ("web", ["web3", "web1", "web2"]),
         ("web1", ["web1"]),
-        ("db:web1", ["web1", "web2", "db1", "db2"]),
-        ("db,web1", ["web1", "web2", "db1", "db2"]),
-        ("web1,web1:web1", ["web1"]),
+        ("db:web1", ["db1", "db2", "web2", "web1"]),
+        ("db,web1", ["db1", "db2", "web2", "web1"]),
+        ("web1,web1,web1", ["web1"]),
+        ("web1:web1 db1", ["web1", "db1"]),
         (" web1 , db1 ", ["web1", "db1"]),
         ("web:&db", ["web2"]),
-        ("web:!db", ["web1", "web3"]),
-        ("!db:web", ["web1", "web3"]),
+        ("web:!db", ["web3", "web1"]),
+        ("!db:web", ["web3", "web1"]),
         ("!web:!db", ["host-10", "host-11", "fe80::1", "x.example.com"]),
         ("&db", ["web2", "db1", "db2"]),
-        ("prod", ["web1", "web2", "web3", "db1", "db2", "x.example.com"]),
+        ("prod", ["x.example.com", "db1", "db2", "web2", "web3", "web1"]),
         ("ungrouped", ["host-10", "host-11", "fe80::1"]),
         ("web?", ["web1", "web2", "web3"]),
         ("*.example.com", ["x.example.com"]),
-        ("[wd]*", ["web1", "web2", "web3", "db1", "db2"]),
-        ("host-1[0-5]", ["host-10", "host-11"]),
+        ("[wd]*", ["web3", "web1", "web2", "db1", "db2"]),
+        ("host-1[01]*", ["host-10", "host-11"]),
         ("~web[12]", ["web1", "web2"]),
-        ("~(db|x)", ["web2", "db1", "db2", "x.example.com"]),
-        ("~(?:db1|db2)$:web1", ["web1", "db1", "db2"]),
+        ("~(db|x)", ["db1", "db2", "web2", "x.example.com"]),
+        ("~(?:db1|db2)$:web1", ["db1", "db2", "web1"]),
         ("~web[12]{1,2},db1", ["web1", "web2", "db1"]),
         ("fe80::1", ["fe80::1"]),
-        ("fe80::1,web1", ["web1", "fe80::1"]),
+        ("fe80::1,web1", ["fe80::1", "web1"]),
         ("all,!fe80::1,!prod", ["host-10", "host-11"]),
         ("web[0]", ["web3"]),
         ("web[-1]", ["web2"]),
-        ("web[0:1]", ["web1", "web3"]),
-        ("web[0:2]", ["web1", "web2", "web3"]),
+        ("web[0:1]", ["web3", "web1"]),
+        ("web[0:2]", ["web3", "web1", "web2"]),
+        ("web[1-2]", ["web1", "web2"]),
         ("web[1:]", ["web1", "web2"]),
         ("web[1:99]", ["web1", "web2"]),
         ("prod[0]", ["x.example.com"]),
-        ("all[-2]", ["fe80::1"]),
+        ("all[-1]", [ALL[-1]]),
         ("web*[0]", ["web3"]),
         ("all:!web[0]:!prod:!ungrouped:db1", None),
         ("empty:web1", ["web1"]),
-        ("all:!nosuch*:&web", ["web1", "web2", "web3"]),
+        ("all:!nosuch*:&web", ["web3", "web1", "web2"]),
     ],
 )
 def test_patterns(pattern: str, expected: list[str] | None) -> None:
@@ -84,10 +90,10 @@ def test_patterns(pattern: str, expected: list[str] | None) -> None:
 @pytest.mark.parametrize(
     ("pattern", "limit", "expected"),
     [
-        ("all", "web", ["web1", "web2", "web3"]),
+        ("all", "web", ["web3", "web1", "web2"]),
         ("web", "db", ["web2"]),
-        ("web", "!web2", ["web1", "web3"]),
-        ("prod", "web[0:1]", ["web1", "web3"]),
+        ("web", "!web2", ["web3", "web1"]),
+        ("prod", "web[0:1]", ["web3", "web1"]),
         ("localhost", "localhost", ["localhost"]),
     ],
 )
@@ -107,7 +113,14 @@ def test_limits(pattern: str, limit: str, expected: list[str]) -> None:
         ("empty", "the group has none", ""),
         ("web:!web", "selects no host", "leave nobody"),
         ("web[7]", "'web' has 3 hosts", "count from 0"),
-        ("web[2:1]", "picks nobody", "count from 0"),
+        ("web[2:1]", "runs backwards", "web[1:2]"),
+        ("web[1:0]", "runs backwards", "web[0:1]"),
+        ("web[0:-1]", "matches none", "web[0:]"),
+        ("host-1[0-5]", "called 'host-1'", "Write host-10,host-11"),
+        ("host-[1x]*[9]", "has 2 hosts", "count from 0"),
+        ("web:22", "called 'web:22'", "an address or a port: write web,22"),
+        ("web:&prod,db", "called 'web:&prod'", "does not separate: write web,&prod"),
+        ("web db,x.example.com", "called 'web db'", "Separate them by commas: web,db"),
         ("web[-9]", "picks nobody", ""),
         ("host-[10:15]", "called 'host-'", "Write host-10,host-11 or a glob"),
         ("nost-[10:15]", "called 'nost-'", "by position"),
@@ -149,7 +162,6 @@ def test_limits_that_leave_nobody(limit: str, message: str, hint: str) -> None:
         ("web[0", "without its partner"),
         ("~(web", "not a regular expression"),
         ("web:!", "no name after it"),
-        ("web[1-2]", "glob of names or positions"),
     ],
 )
 def test_what_is_no_pattern(pattern: str, message: str) -> None:
@@ -162,7 +174,8 @@ def test_localhost_is_there_without_being_in_the_inventory() -> None:
         (host,) = select(INVENTORY, name)
         assert (host.name, host.transport) == (name, "local")
     assert "localhost" not in names("all")
-    assert names("localhost,web1") == ["web1", "localhost"]
+    assert names("localhost,web1") == ["localhost", "web1"]
+    assert names("127.0.0.1,localhost") == ["127.0.0.1"]
 
 
 def test_a_localhost_of_the_inventory_is_taken_as_it_is() -> None:
@@ -171,19 +184,28 @@ def test_a_localhost_of_the_inventory_is_taken_as_it_is() -> None:
     assert [host.transport for host in select(inventory, "localhost")] == ["ssh"]
 
 
-def test_a_group_wins_over_a_host_of_its_name(tmp_path: Path) -> None:
+def test_a_localhost_of_another_name_is_meant_by_all_of_its_names() -> None:
+    inventory = load_inventory(["127.0.0.1,web1"])
+
+    assert [host.name for host in select(inventory, "localhost")] == ["127.0.0.1"]
+
+
+def test_a_host_wins_over_a_group_of_its_name_except_after_a_sign(tmp_path: Path) -> None:
     (tmp_path / "h").write_text("[web]\na\nweb\n[other]\nweb\n", encoding="utf-8")
     inventory = load_inventory([str(tmp_path / "h")])
 
-    assert [host.name for host in select(inventory, "web")] == ["a", "web"]
+    assert [host.name for host in select(inventory, "web")] == ["web"]
+    assert [host.name for host in select(inventory, "all:&web")] == ["a", "web"]
+    with pytest.raises(NoHostsError):
+        select(inventory, "all:!web")
 
 
 def test_limits_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "failed hosts.txt"
     path.write_text("# from the last run\nweb1\n\n  db1  \nhost-10,host-11\n", encoding="utf-8")
 
-    assert names("all", f"@{path}") == ["web1", "db1", "host-10", "host-11"]
-    assert names("all", f"web3,@{path},!db1") == ["web1", "web3", "host-10", "host-11"]
+    assert names("all", f"@{path}") == ["host-10", "host-11", "web1", "db1"]
+    assert names("all", f"web3,@{path},!db1") == ["host-10", "host-11", "web3", "web1"]
 
 
 def test_limit_files_that_do_not_help(tmp_path: Path) -> None:
@@ -234,7 +256,7 @@ def test_patterns_are_set_algebra(plain: list[str], both: list[str], less: list[
         expected -= meaning(atom)
 
     if expected and terms:
-        assert names(sep.join(terms)) == [name for name in HOSTS if name in expected]
+        assert sorted(names(sep.join(terms))) == sorted(expected)
     else:
         with pytest.raises(NoHostsError):
             names(sep.join(terms))
@@ -257,3 +279,83 @@ def test_any_text_selects_hosts_or_says_why(pattern: str) -> None:
         assert names(pattern)
     except (NoHostsError, UsageError) as exc:
         assert str(exc)  # noqa: PT017 - both endings are right
+
+
+@pytest.mark.parametrize("pattern", ["nodeset:web[1-3]!web2", " nodeset:web1,web3", "nodeset:web[1-9]&web[1,3]"])
+def test_node_sets_are_patterns_as_a_whole(pattern: str) -> None:
+    assert names(pattern) == ["web1", "web3"]
+    assert names("web", pattern) == ["web3", "web1"]
+
+
+def test_node_sets_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "nodes").write_text("nodeset:web[1-2]\ndb1\n", encoding="utf-8")
+
+    assert names("all", f"@{tmp_path / 'nodes'}") == ["web1", "web2", "db1"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("nodeset:web[1-5]", "2 of its 5 names are not in the inventory: web4, web5"),
+        ("nodeset:wbe1", "its name is not in the inventory: wbe1. Did you mean 'web1'"),
+        ("nodeset:web[1-", "is no node set"),
+        ("nodeset:web[3-1]", "is no node set"),
+        ("nodeset:web[1-3]!web[1-3]", "is empty"),
+        ("nodeset:@racks", "names a group"),
+        ("nodeset:web*", "has a wildcard: it is no node set"),
+        ("nodeset:web[0-999999]", "stands for more than 100000 names"),
+        ("nodeset:web[0-99999999999999999999]", "stands for more than 100000 names"),
+        ("nodeset:a[1-999]b[1-999]", "stands for more than 100000 names"),
+        ("web,nodeset:db1", "cannot follow"),
+        ("web[1,3],db", "node sets are written nodeset:"),
+    ],
+)
+def test_node_sets_that_select_nobody(pattern: str, message: str) -> None:
+    with pytest.raises((NoHostsError, UsageError), match=f"(?i){re.escape(message)}"):
+        names(pattern)
+
+
+def test_many_names_in_one_node_set() -> None:
+    assert len(node_set("a[1-40000],b[1-40000]")) == 80_000
+
+
+@pytest.mark.parametrize(
+    ("patterns", "joined"),
+    [
+        (["web:&prod"], "web:&prod"),
+        (["web:&prod", "db"], "web,&prod,db"),
+        (["fe80::1", "web[0:1]"], "fe80::1,web[0:1]"),
+        (["nodeset:web[1-2]", "db1"], "web1,web2,db1"),
+        (["web[", "db1"], "web[,db1"),
+    ],
+)
+def test_a_list_of_patterns_is_one(patterns: list[str], joined: str) -> None:
+    assert join_patterns(patterns) == joined
+
+
+def test_why_a_host_is_selected() -> None:
+    assert reasons(INVENTORY, "w*:&prod:!db", "web1") == (
+        Reason(term="w*", groups=("web",)),
+        Reason(term="&prod", groups=("prod",)),
+    )
+    assert reasons(INVENTORY, "web1:!db", "web1") == (Reason(term="web1", is_name=True),)
+    assert reasons(INVENTORY, "!db", "web1") == (Reason(term="all"),)
+    assert reasons(INVENTORY, "nodeset:web[1-2]", "web1") == (Reason(term="nodeset:web[1-2]", is_name=True),)
+    assert reasons(INVENTORY, "web", "db1", is_limit=True) == ()
+
+
+@given(st.text("a12[]-,/!&^ %:", max_size=14))
+def test_any_text_is_a_node_set_or_says_why(text: str) -> None:
+    try:
+        assert node_set(text)
+    except NodeSetError as exc:
+        assert exc.message  # noqa: PT017 - both endings are right
+
+
+def test_the_nearest_of_many_names_is_one_that_begins_alike() -> None:
+    many = load_inventory(["host-[0000:9999],"])
+
+    with pytest.raises(NoHostsError, match="Did you mean 'host-12"):
+        select(many, "host-12x4")
+    with pytest.raises(NoHostsError, match="Known: host-0000"):
+        select(many, "zzz")

@@ -50,7 +50,7 @@ def test_a_play_with_everything() -> None:
     book = load_playbook("p.yml", text)
     first, second = book.plays
 
-    assert (first.name, first.hosts) == ("Web servers", "web,db:!old")
+    assert (first.name, first.hosts) == ("Web servers", "web,db,!old")
     assert dict(first.vars) == {"max": 5, "nested": {1: ["a", False]}}
     assert (first.tags, first.timeout_s) == (("a", "b"), 120.0)
     assert first.become == Become(become=True, user="app", method="doas")

@@ -1,0 +1,29 @@
+"""The text of files that people wrote."""
+
+from __future__ import annotations
+
+from checkrunner.model.errors import LoadError
+from checkrunner.model.sources import SourceRef
+
+__all__ = ["read_file"]
+
+_MAX_BYTES = 64 << 20
+
+
+def read_file(path: str, error: type[LoadError] = LoadError) -> str:
+    """The text of a file, without a byte order mark. Raises `error` where it cannot be read or is not UTF-8."""
+    here = SourceRef(path=path)
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_MAX_BYTES + 1)
+    except OSError as exc:
+        raise error(f"cannot be read: {exc.strerror or exc}", source=here) from exc
+    if len(data) > _MAX_BYTES:
+        raise error(f"has more than {_MAX_BYTES >> 20} MiB, which is no file of this kind", source=here)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as exc:
+        line = data.count(b"\n", 0, exc.start) + 1
+        bad = SourceRef(path=path, line=line, column=exc.start - (data.rfind(b"\n", 0, exc.start) + 1) + 1)
+        hint = "Save the file as UTF-8."
+        raise error(f"is not UTF-8 text (byte 0x{data[exc.start]:02x})", source=bad, hint=hint) from exc

@@ -1,0 +1,79 @@
+"""Which secrets a plan's texts lead to. What nobody reads need not be opened: no password, no program for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from checkrunner.model.errors import TemplateError
+from checkrunner.model.sources import Secret, Template
+from checkrunner.plan.build import Plan
+from checkrunner.plan.variables import holds_template
+
+__all__ = ["secrets_in", "unopened_secrets"]
+
+
+def secrets_in(value: Any) -> Iterator[Secret]:
+    """The secrets in a value: itself, or in mappings and lists within."""
+    if isinstance(value, Secret):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from secrets_in(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from secrets_in(item)
+
+
+def unopened_secrets(plan: Plan) -> tuple[list[Secret], list[Secret]]:
+    """The secrets of the plan that are not opened yet: those that a check or a connection needs, and the others."""
+    layers: list[Mapping[str, Any]] = [plan.setup.extra_vars, *(play.vars for play in plan.playbook.plays)]
+    layers += [host.host.vars for host in plan.hosts]
+    named = [(name, secret) for layer in layers for name, secret in _closed(layer)]
+    used = [host.host.password for host in plan.hosts if host.host.password is not None]
+    checks = [plan.shapes[key].check for key in plan.selected]
+    texts = [text for check in checks for text in (*check.env.values(), *(rule.answer for rule in check.prompts))]
+    used += [text for text in texts if isinstance(text, Secret)]
+    if named:
+        read = _read(plan, layers)
+        used += [secret for name, secret in named if name in read]
+    needed = dict.fromkeys(secret for secret in used if not secret.is_open)
+    others = dict.fromkeys(secret for _, secret in named if secret not in needed)
+    return list(needed), list(others)
+
+
+def _closed(layer: Mapping[str, Any]) -> Iterator[tuple[str, Secret]]:
+    for name, value in layer.items():
+        if not isinstance(value, (str, int)):
+            yield from ((name, secret) for secret in secrets_in(value) if not secret.is_open)
+
+
+def _read(plan: Plan, layers: list[Mapping[str, Any]]) -> set[str]:
+    """The variables that the selected checks read, and those that these are made of."""
+    read: set[str] = set()
+    todo = {name for key in plan.selected for name in plan.shapes[key].free}
+    while todo:
+        read |= todo
+        texts = {text for layer in layers for name in todo & layer.keys() for text in _texts(layer[name])}
+        todo = {name for text in texts for name in _names(plan, text)} - read
+    return read
+
+
+def _texts(value: Any) -> Iterator[Template]:
+    if isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, Secret) and value.is_open and value.is_written:
+        yield from _texts(value.reveal())
+    elif isinstance(value, (str, Template)) and holds_template(value):
+        yield Template(text=value) if isinstance(value, str) else value
+
+
+def _names(plan: Plan, text: Template) -> frozenset[str]:
+    try:
+        return plan.templates.names_in(text)
+    except TemplateError:
+        return frozenset()
