@@ -28,7 +28,8 @@ _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 class Setting:
     """One setting: its name (also its key in checkrunner.toml), reader of texts and values, default, help text.
 
-    `foreign` is a variable of another program that gives it where its own is not set. A `secret` one is not taken from a file.
+    `foreign` is a variable of another program that gives it where its own is not set. A `secret` one is not taken from
+    a file.
     """
 
     name: str
@@ -255,7 +256,12 @@ SETTINGS: Mapping[str, Setting] = {
         ),
         Setting(name="ssh_config", read=_text, default=None, help="SSH client configuration file; none for none"),
         Setting(name="ssh_common_args", read=_text, default=None, help="OpenSSH-style options for every host"),
-        Setting(name="become", read=_choice("yes", "no"), default="no", help="run as another user where nothing else is said"),
+        Setting(
+            name="become",
+            read=_choice("yes", "no"),
+            default="no",
+            help="run checks as another user",
+        ),
         Setting(name="become_user", read=_text, default="root", help="that user"),
         Setting(name="become_method", read=_choice("sudo", "su", "doas"), default="sudo", help="how: sudo, su or doas"),
         Setting(

@@ -1,7 +1,7 @@
 """Starts a program that asks for a password at a terminal only, and leaves it our standard input and output.
 
 Arguments: a nonce, where the program reads its answer (`tty`: from its controlling terminal, `stdin`: from its standard
-input; its real one is then descriptor 3), and its command line. When the terminal's echo is off, the nonce and `-ask` are
+input; its real one is then descriptor 3), and its command line. When the terminal's echo is off, nonce and `-ask` are
 written to standard error, and one line is read from standard input and typed.
 """
 

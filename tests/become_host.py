@@ -18,7 +18,7 @@ from pathlib import Path
 
 from sshd import SshdFixture
 
-__all__ = ["LOGIN", "OTHER", "PASSWORD", "OTHER_PASSWORD", "BecomeHost", "why_not"]
+__all__ = ["LOGIN", "OTHER", "OTHER_PASSWORD", "PASSWORD", "BecomeHost", "why_not"]
 
 LOGIN, PASSWORD = "tester", "let me in, 7 of us"
 OTHER, OTHER_PASSWORD = "keeper", "the keeper's own, 42"
@@ -95,7 +95,7 @@ class BecomeHost(SshdFixture):
         mounts = []
         for number, (path, text) in enumerate({**self._accounts(), **self._files}.items()):
             if text is None:
-                mounts.append(f'[ ! -e {path} ] || mount --bind /dev/null {path}')
+                mounts.append(f"[ ! -e {path} ] || mount --bind /dev/null {path}")
                 continue
             mine = place / f"{number}"
             mine.write_text(text)
@@ -127,8 +127,12 @@ class BecomeHost(SshdFixture):
     def captures(self) -> list[Path]:
         """Directories of agents that ran as one of the accounts."""
         names = {str(uid) for uid in self.uids.values()}
-        return [p for base in ("/dev/shm", "/var/tmp", "/tmp") for p in Path(base).glob("checkrunner-*-*-*")
-                if p.name.split("-")[1] in names]
+        return [
+            p
+            for base in ("/dev/shm", "/var/tmp", "/tmp")
+            for p in Path(base).glob("checkrunner-*-*-*")
+            if p.name.split("-")[1] in names
+        ]
 
     def assert_clean(self, *, deadline_s: float = 10.0) -> None:
         """Fail unless, within the deadline, nothing of this host runs any more and no capture is left."""

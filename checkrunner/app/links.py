@@ -47,7 +47,7 @@ class Links:
             password=own if isinstance(own, Secret) else self._settings.become_password,
             ask=ask,
             login=login.user or host.user or "",
-            way=login.way,
+            patient=login.patient,
             wrong=self._wrong.setdefault(host.name, set()),
         )
         options = self._settings.session_options()

@@ -124,7 +124,10 @@ def run(
     ask_become_pass: Annotated[
         bool,
         typer.Option(
-            "--ask-become-pass", "-K", help="Ask for the password that sudo, doas or su want.", rich_help_panel=_CONNECTION
+            "--ask-become-pass",
+            "-K",
+            help="Ask for the password of sudo, doas or su.",
+            rich_help_panel=_CONNECTION,
         ),
     ] = False,
     connect_timeout: Annotated[

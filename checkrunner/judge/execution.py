@@ -53,9 +53,13 @@ def refused(command: Command, result: Result) -> Verdict | None:
     if command.exact is None or result.rc != 1 or answer is None or not answer.count:
         return None
     user, method = command.exact.user, command.exact.method
-    rules = {"sudo": f"`LOGIN ALL=({user}) NOPASSWD: COMMAND` in sudoers", "doas": f"`permit nopass LOGIN as {user}`"}
-    message = f"become_not_allowed: {method} did not run it as {user}. The rule that is needed: {rules[method]}, "
-    reason = Reason(subject="execution", expected="done", actual="refused", message=f"{message}with this command's path")
+    rules = {
+        "sudo": f"`LOGIN ALL=({user}) NOPASSWD: COMMAND` in sudoers",
+        "doas": f"`permit nopass LOGIN as {user} cmd COMMAND` in doas.conf",
+    }
+    needed = f"The rule that is needed, with this command's path: {rules[method]}"
+    message = f"become_not_allowed: {method} did not run it as {user}. {needed}"
+    reason = Reason(subject="execution", expected="done", actual="refused", message=message)
     return Verdict(state=VerdictState.UNKNOWN, reasons=(reason,))
 
 
@@ -104,7 +108,8 @@ def _not_run(command: Command, result: Result) -> str:
     if "env_failed" in result.notes:
         return "was not run: a variable of its env is readonly in the session"
     if "become_unavailable" in result.notes:
-        return f"was not run: it has to run as {command.become.user if command.become else '?'}, and the agent is another user"
+        user = command.become.user if command.become else "another user"
+        return f"was not run: it has to run as {user}, and what was started there is not"
     cause = _end_of_run(result)
     return f"was not run: {cause}" if cause else "was not run"
 

@@ -1,4 +1,4 @@
-"""One host's sessions as the seam has them: that of the account that logs in, and one for each other account that checks
+"""One host's sessions as the seam has them: that of the account that logs in, and one for each other that checks
 become, over further channels of the same connection, each made when a check first needs it and kept.
 
 Commands of one named session keep their order whoever they run as, though each account has a shell of its own for it.
@@ -89,7 +89,7 @@ class _Other:
 
 
 class Accounts:
-    """Implements `model.seams.Session`. A check that cannot have its account gets a BecomeError, and nothing else does."""
+    """Implements `model.seams.Session`. A check that cannot have its account gets a BecomeError; no other does."""
 
     def __init__(self, host: Host, login: FramedSession, open_as: OpenAs) -> None:
         self._host = host
@@ -242,12 +242,9 @@ class Accounts:
         if not isinstance(error, SessionError):
             message = error.message.removeprefix(f"{self._host.name}: ")
             raise BecomeError(BecomeFailure.FAILED, f"as {user}: {message}", hint=error.hint) from error
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_TOGETHER_S):
-                while self._login.over is None:
-                    await asyncio.sleep(_TOGETHER_S / 20)
-        if self._login.over is not None:
-            raise self._login.over from error
+        lost = await self._login.over(_TOGETHER_S)
+        if lost is not None:
+            raise lost from error
         other.gone = BecomeError(BecomeFailure.FAILED, f"what ran as {user} was lost before: {error.message}")
         raise BecomeError(BecomeFailure.LOST, f"what ran as {user}: {error.message}") from error
 

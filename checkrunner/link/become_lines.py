@@ -34,8 +34,10 @@ _SAID: tuple[tuple[BecomeFailure, str], ...] = (
     ),
     (
         BecomeFailure.NOT_ALLOWED,
-        r"not in the sudoers|not allowed to|may not run|i'm afraid i can't|not permitted|permission denied"
-        r"|doas is not enabled|not available|account .*(expired|invalid)|validation failure",
+        (
+            "not in the sudoers|not allowed to|may not run|afraid i can|not permitted|permission denied|not enabled|"
+            "not available|account .*(expired|invalid)|validation failure"
+        ),
     ),
     (
         BecomeFailure.PASSWORD_REQUIRED,
@@ -43,7 +45,7 @@ _SAID: tuple[tuple[BecomeFailure, str], ...] = (
     ),
     (
         BecomeFailure.PASSWORD_WRONG,
-        r"incorrect password|authentication fail|authorization failed|try again|no password was provided|maximum .* tries",
+        "incorrect password|authentication fail|authorization failed|try again|no password was|maximum .* tries",
     ),
 )
 _ADVICE = {
@@ -62,7 +64,9 @@ _ADVICE = {
 def sure_name(account: Account) -> None:
     """Raise BecomeError for what no user can be called; nothing is asked of the host then."""
     if not _NAME.fullmatch(account.user):
-        raise BecomeError(BecomeFailure.UNKNOWN_USER, f"{account.user!r} is no name of a user", hint="See `become_user`")
+        raise BecomeError(
+            BecomeFailure.UNKNOWN_USER, f"{account.user!r} is no name of a user", hint="See `become_user`"
+        )
 
 
 def marks(nonce: str) -> tuple[bytes, str, bytes]:
@@ -108,7 +112,7 @@ def _line(account: Account, nonce: str, before: str, start: str) -> str:
     script = (
         f"b=;for p in {name} /usr/bin/{name} /usr/local/bin/{name} /bin/{name};do "
         'p=`command -v $p 2>/dev/null`&&[ -x "$p" ]&&b=$p&&break;done;'
-        f"echo {ready.decode()} >&2;[ -n \"$b\" ]||{{ echo {_NOT_THERE} >&2;exit 127;}};"
+        f'echo {ready.decode()} >&2;[ -n "$b" ]||{{ echo {_NOT_THERE} >&2;exit 127;}};'
         # English messages; the encoding of the locale stays.
         f"{before}LANGUAGE=en;export LANGUAGE;{start}"
     )
@@ -120,7 +124,8 @@ def _inner(account: Account, line: str) -> str:
     home = f'[ -O "$HOME" ]||{{ HOME=~{account.user};export HOME;}};' if _LOCAL_NAME.fullmatch(account.user) else ""
     return (
         # Our line there would only be noise in what checks print of their environment.
-        f'unset LANGUAGE;[ -z "$SUDO_COMMAND" ]||SUDO_COMMAND=/bin/sh;[ -O "$XDG_RUNTIME_DIR" ]||unset XDG_RUNTIME_DIR;{home}'
+        'unset LANGUAGE;[ -z "$SUDO_COMMAND" ]||SUDO_COMMAND=/bin/sh;'
+        f'[ -O "$XDG_RUNTIME_DIR" ]||unset XDG_RUNTIME_DIR;{home}'
         f'cd "${{HOME:-/}}" >/dev/null 2>&1||cd /;{line}'
     )
 
@@ -165,7 +170,9 @@ def describe(kind: BecomeFailure, account: Account, said: str = "", login: str =
         "doas": f"`permit nopass {who} as {user} cmd /bin/sh` in doas.conf{exact}",
         "su": "`become_method: sudo` or doas, since su lets nobody but root do without one",
     }
-    whose = f"Su asks for {user}'s own" if method == "su" else f"{method.title()} asks for that of the account that logs in"
+    whose = (
+        f"Su asks for {user}'s own" if method == "su" else f"{method.title()} asks for that of the account that logs in"
+    )
     by_hand = f"su {user} -c true" if method == "su" else f"{method} -n -u {user} true"
     hint = _ADVICE[kind].format(rule=rules[method], whose=whose, login=who, by_hand=by_hand)
     return BecomeError(kind, f"{what}{said}", hint=hint)

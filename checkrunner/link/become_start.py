@@ -21,7 +21,7 @@ from checkrunner.link.become_lines import (
     sure_name,
 )
 from checkrunner.link.starting import Link, Starter, Way
-from checkrunner.model.errors import BecomeError, BecomeFailure, HostError, SessionLostError, UsageError
+from checkrunner.model.errors import BecomeError, BecomeFailure, HostError, UsageError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SessionOptions
 from checkrunner.model.plan import Account
@@ -44,14 +44,14 @@ AskPassword = Callable[[str], Awaitable[Secret | None]]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Becoming:
     """Another account of a host, and where its password comes from: `password`, else `ask`. `login` is the account that
-    logs in, as far as it is known; `way` the one in which its own agent was started. `wrong` is shared by the accounts
-    of a host: the passwords that it did not take, with the methods. None is tried twice: accounts get locked by that."""
+    logs in, as far as it is known; `patient` says whether its own agent had to be started so. `wrong` is shared by the
+    accounts of a host: passwords that it did not take, with the methods. None is tried twice: that locks accounts."""
 
     account: Account
     password: Secret | None = None
     ask: AskPassword | None = None
     login: str = ""
-    way: Way = Way()
+    patient: bool = False
     wrong: set[tuple[str, Secret]] = field(default_factory=set)
 
 
@@ -70,7 +70,7 @@ class BecomeStarter(Starter):
         """The first start, without a password. Raises BecomeError."""
         sure_name(self._becoming.account)
         # On standard input: sudo writes command lines into the host's logs.
-        return await self.again(replace(self._becoming.way, by_stdin=True))
+        return await self.again(Way(patient=self._becoming.patient, by_stdin=True))
 
     async def again(self, way: Way) -> Link:
         """Another start, in the given way. Raises BecomeError."""
@@ -143,7 +143,7 @@ class BecomeStarter(Starter):
         return given
 
     async def _talk(self, link: Link) -> None:
-        """Lead the login shell to the prompt and answer it once; returns when the agent starts or nothing more comes."""
+        """Lead the login shell to the prompt and answer it once; returns when the agent starts or nothing will come."""
         ready, go, ask = marks(self._nonces[link.nonce])
         assert self._password is not None
         loop = asyncio.get_running_loop()
@@ -171,4 +171,3 @@ class BecomeStarter(Starter):
     def _other_question(self, said: bytes, link: Link) -> BecomeError:
         asks = f": it asks something else than a password: {last_words(said, self._nonces[link.nonce])}"
         return describe(BecomeFailure.FAILED, self._becoming.account, asks, self._becoming.login)
-

@@ -26,7 +26,7 @@ from checkrunner.link.calls import Calls, raw_slice
 from checkrunner.link.payload import LATER, Payload, load_part
 from checkrunner.link.questions import Questions
 from checkrunner.link.requests import answer_request, asks, capped, part_request, run_request, slice_request
-from checkrunner.link.starting import Link, Starter, Way
+from checkrunner.link.starting import Link, Starter
 from checkrunner.link.wire import MAX_NOISE, encode_request
 from checkrunner.model.errors import AgentError, HostError, ProtocolError, SessionLostError
 from checkrunner.model.inventory import Host
@@ -82,9 +82,8 @@ class FramedSession:
     """Implements `model.seams.Session` over the channels that a `Starter` opens."""
 
     def __init__(self, starter: Starter) -> None:
-        self.agent = ""
+        self.agent, self.user, self.uid = "", "", -1
         self.notes: list[str] = []
-        self.user, self.uid = "", -1
         self._starter = starter
         self._link: Link | None = None
         self._calls = Calls()
@@ -105,13 +104,14 @@ class FramedSession:
         self._reader = asyncio.ensure_future(self._read())
 
     @property
-    def way(self) -> Way:
-        """How the agent was started, in the end."""
-        return self._link.way if self._link else Way()
+    def patient(self) -> bool:
+        """Whether a start-up file of the login shell reads what is sent too early."""
+        return self._link is not None and self._link.patient
 
-    @property
-    def over(self) -> HostError | None:
-        """What ended it; None while it stands."""
+    async def over(self, within_s: float) -> HostError | None:
+        """What has ended it, or does within that time; None where it stands."""
+        if self._error is None and self._reader is not None:
+            await asyncio.wait({self._reader}, timeout=within_s)
         return self._error
 
     async def ready(self) -> None:

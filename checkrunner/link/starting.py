@@ -77,7 +77,7 @@ class Link:
         return self.ending is not None
 
     async def talk(self, before: Callable[[Link], Awaitable[None]]) -> None:
-        """Say what comes before the agent's start. If that goes wrong, the link ends, and its reader finds `failure`."""
+        """Say what comes before the agent's start. If that goes wrong the link ends, and its reader finds `failure`."""
         try:
             await before(self)
         except SessionLostError:

@@ -11,7 +11,7 @@ from checkrunner.model.errors import nearest
 __all__ = ["ACTED_ON", "ONLY_ANSIBLE", "warn_of_idle_settings"]
 
 _PREFIX = "ansible_"
-_BECOME_PASSWORD = "write ansible_become_password"
+_OTHER_NAME = "write ansible_become_password"
 _BECOME_PROGRAM = "sudo, doas and su are called by their names, with the options that they need"
 
 ACTED_ON: frozenset[str] = frozenset(
@@ -34,8 +34,8 @@ ACTED_ON: frozenset[str] = frozenset(
 ONLY_ANSIBLE: Mapping[str, str] = {
     "ansible_become_exe": _BECOME_PROGRAM,
     "ansible_become_flags": _BECOME_PROGRAM,
-    "ansible_sudo_pass": _BECOME_PASSWORD,
-    "ansible_su_pass": _BECOME_PASSWORD,
+    "ansible_sudo_pass": _OTHER_NAME,
+    "ansible_su_pass": _OTHER_NAME,
     "ansible_check_mode": "checks change nothing",
     "ansible_connect_timeout": "the time to connect is the setting `connect_timeout`",
     "ansible_connection_timeout": "the time to connect is the setting `connect_timeout`",

@@ -280,9 +280,7 @@ Word = Annotated[str, _leaf(_word), _text_schema()]
 Words = Annotated[list[Word], OneOrMany(split=True)]
 Tool = Annotated[str, _leaf(_tool), WithJsonSchema({"type": "string"})]
 Hosts = Annotated[str, _leaf(_hosts), WithJsonSchema({"type": "string"})]
-BecomeFlag = Annotated[
-    bool | str, _leaf(_become), WithJsonSchema({"anyOf": [{"type": "boolean"}, {"const": "exact"}]})
-]
+BecomeFlag = Annotated[bool | str, _leaf(_become), WithJsonSchema({"anyOf": [{"type": "boolean"}, {"const": "exact"}]})]
 Flag = Annotated[bool, _leaf(_flag), WithJsonSchema({"type": "boolean"})]
 Seconds = Annotated[float, _leaf(_seconds), WithJsonSchema({"type": ["number", "string"]})]
 Variable = Annotated[str, _leaf(_variable), WithJsonSchema({"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"})]

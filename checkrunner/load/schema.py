@@ -328,7 +328,7 @@ def _check_exact(said: PlayModel | CheckModel, check: CheckModel) -> None:
     """What goes together with `become: exact`."""
     if said.become == "exact" and check.argv is None:
         hint = "A shell would have to run as that user, which is what `become: true` does."
-        whose = "" if said is check else f", check {(check.id or check.name or check.run.text)!r} has `run`"
+        whose = "" if said is check else f", which check {check.id or check.name or 'without a name'!r} has not"
         raise problem(key="become", message=f"`become: exact` is for checks with `argv`{whose}", hint=hint)
     if said.become == "exact" and "su" in (said.become_method, check.become_method):
         raise problem(key="become_method", message="`become: exact` is for sudo and doas: su always starts a shell")

@@ -62,4 +62,4 @@ class RunOptions:
     timeout_s: float = 60.0
     capture_bytes: int = 64 << 20
     start_s: float = 30.0
-    become: Become = Become()
+    become: Become = field(default_factory=Become)

@@ -11,7 +11,18 @@ from checkrunner.model.playbook import DEFAULT_SESSION, Check, OnInput, Sample
 from checkrunner.model.results import HostState, Probe, Result, Slice, SliceQuery, Verdict
 from checkrunner.model.sources import Secret
 
-__all__ = ["Account", "CheckOutcome", "Command", "HostOutcome", "OnPrompt", "PlannedCheck", "Prompt", "PromptText", "Skip", "Step"]
+__all__ = [
+    "Account",
+    "CheckOutcome",
+    "Command",
+    "HostOutcome",
+    "OnPrompt",
+    "PlannedCheck",
+    "Prompt",
+    "PromptText",
+    "Skip",
+    "Step",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,4 +53,4 @@ def exact_command(shape: Shape, command: str, wanted: Account, login: str | None
     asked = f"LANGUAGE=en {wanted.method} -n -u {user} -- {command}"
     if login is not None:
         return command if login == wanted.user else asked
-    return f"if [ \"$(id -un)\" = {user} ]; then {command}; else {asked}; fi"
+    return f'if [ "$(id -un)" = {user} ]; then {command}; else {asked}; fi'
