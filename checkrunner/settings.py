@@ -138,8 +138,10 @@ class Settings:
         value = self.values["become_password"]
         return value if isinstance(value, Secret) else None
 
-    def with_become_password(self, password: Secret) -> Settings:
-        """The same settings with a password that a person gave."""
+    def with_become_password(self, password: Secret | None) -> Settings:
+        """The same settings with a password that a person gave, if one was asked."""
+        if password is None:
+            return self
         values = {**self.values, "become_password": password}
         return replace(self, values=values, origins={**self.origins, "become_password": "flag"})
 

@@ -1,7 +1,7 @@
 """An sshd whose account is an ordinary user, with sudo, doas and su as a test wants them.
 
-The daemon has files of its own in place of /etc/passwd, /etc/sudoers and their like, in a mount namespace: nothing of
-the machine is changed, and nothing has to be put back. Needs root, and the right to mount.
+The daemon has an /etc of its own, with other accounts, sudoers and so on, in a mount namespace: nothing of the machine
+is changed, and nothing has to be put back. Needs root, and the right to mount.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from sshd import SshdFixture
@@ -22,6 +22,7 @@ __all__ = ["LOGIN", "OTHER", "OTHER_PASSWORD", "PASSWORD", "BecomeHost", "why_no
 
 LOGIN, PASSWORD = "tester", "let me in, 7 of us"
 OTHER, OTHER_PASSWORD = "keeper", "the keeper's own, 42"
+_MODES = {"shadow": 0o600, "sudoers": 0o440, "doas.conf": 0o600}
 _PAM = "auth required pam_unix.so\naccount required pam_unix.so\nsession required pam_permit.so\n"
 
 
@@ -38,7 +39,7 @@ def why_not(*programs: str) -> str:
 
 class BecomeHost(SshdFixture):
     """Log in as `LOGIN`. `sudoers` and `doas` are lines of those files; `files` maps paths of the host to what they
-    hold instead (None: they are not there); `pam` has lines for sudo, doas and su in place of the usual ones."""
+    hold (in /etc; None hides a file of any other place); `pam` has lines for sudo, doas and su in place of the usual ones."""
 
     def __init__(
         self,
@@ -65,16 +66,13 @@ class BecomeHost(SshdFixture):
         }
 
     def start(self) -> None:
-        self.folder.chmod(0o755)
+        for place in (self.folder, self.folder.parent):
+            place.chmod(0o755)
         shutil.rmtree(self.folder / "homes", ignore_errors=True)
         for name, home in self.homes.items():
             home.mkdir(parents=True, mode=0o700)
             os.chown(home, self.uids[name], self.uids[name])
         super().start()
-
-    @contextlib.contextmanager
-    def _written(self) -> Iterator[Path]:
-        yield self.folder
 
     def _accounts(self) -> dict[str, str]:
         passwd, shadow, group = (Path(f"/etc/{name}").read_text() for name in ("passwd", "shadow", "group"))
@@ -90,19 +88,17 @@ class BecomeHost(SshdFixture):
 
     def _with_password(self) -> list[str]:
         """A prefix that shows sshd, and what it starts, the files."""
-        place = self.folder / "etc"
-        place.mkdir(exist_ok=True)
-        mounts = []
-        for number, (path, text) in enumerate({**self._accounts(), **self._files}.items()):
+        etc = self.folder / "etc"
+        shutil.rmtree(etc, ignore_errors=True)
+        shutil.copytree("/etc", etc, symlinks=True, ignore=shutil.ignore_patterns("sudoers.d", "ssl"))
+        mounts = [f'mount --bind "{etc}" /etc']
+        for path, text in {**self._accounts(), **self._files}.items():
+            mine = etc / path.removeprefix("/etc/")
             if text is None:
-                mounts.append(f"[ ! -e {path} ] || mount --bind /dev/null {path}")
-                continue
-            mine = place / f"{number}"
-            mine.write_text(text)
-            mine.chmod({"/etc/passwd": 0o644, "/etc/group": 0o644, "/etc/sudoers": 0o440}.get(path, 0o600))
-            if path.startswith("/etc/pam.d/"):
-                mine.chmod(0o644)
-            mounts.append(f'[ -e {path} ] || : >{path}; mount --bind "{mine}" {path}')
+                mounts.append(f"mount --bind /dev/null {path}")
+            else:
+                mine.write_text(text)
+                mine.chmod(_MODES.get(mine.name, 0o644))
         # Of its own as well: what sudo remembers of a password that was given.
         mounts.append("mkdir -p /run/sudo && mount -t tmpfs -o mode=711 tmpfs /run/sudo")
         script = "; ".join(["set -e", *mounts, 'exec "$@"'])

@@ -191,7 +191,7 @@ def run(
     from checkrunner.app.output import prepare_output
     from checkrunner.app.prepare import Request
     from checkrunner.app.secrets import make_secrets
-    from checkrunner.cli.password import ask_password, ask_vault_password
+    from checkrunner.cli.password import ask_vault_password
     from checkrunner.settings import resolve_settings
 
     flags: dict[str, Any] = {
@@ -215,12 +215,10 @@ def run(
     }
     settings = resolve_settings(flags)
     destination = prepare_output(format_name, output)
-    password = ask_password() if ask_pass else None
-    if ask_become_pass:
-        settings = settings.with_become_password(ask_password("Become password: ", "ask_become_pass"))
+    password, become_password = _passwords(ask_pass, ask_become_pass)
     request = Request(
         playbook=playbook,
-        settings=settings,
+        settings=settings.with_become_password(become_password),
         limit=limit,
         extra_vars=tuple(extra_vars or ()),
         tags=split_words(tags),
@@ -230,6 +228,16 @@ def run(
     )
     report = _report(request, password, quiet=quiet, verbose=verbose, interactive=interactive)
     return _deliver(destination, report, color=settings.color)
+
+
+def _passwords(login: bool, become: bool) -> tuple[Secret | None, Secret | None]:
+    """The two that a person may be asked for, before anything connects."""
+    from checkrunner.cli.password import ask_password
+
+    return (
+        ask_password() if login else None,
+        ask_password("Become password: ", "ask_become_pass") if become else None,
+    )
 
 
 def _report(request: Request, password: Secret | None, *, quiet: bool, verbose: int, interactive: bool) -> Report:

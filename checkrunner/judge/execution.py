@@ -54,8 +54,8 @@ def refused(command: Command, result: Result) -> Verdict | None:
         return None
     user, method = command.exact.user, command.exact.method
     rules = {
-        "sudo": f"`LOGIN ALL=({user}) NOPASSWD: COMMAND` in sudoers",
-        "doas": f"`permit nopass LOGIN as {user} cmd COMMAND` in doas.conf",
+        "sudo": f"`LOGIN ALL=({user}) NOPASSWD: /PATH/COMMAND` in sudoers",
+        "doas": f"`permit nopass LOGIN as {user} cmd /PATH/COMMAND` in doas.conf",
     }
     needed = f"The rule that is needed, with this command's path: {rules[method]}"
     message = f"become_not_allowed: {method} did not run it as {user}. {needed}"

@@ -169,5 +169,5 @@ class BecomeStarter(Starter):
             await asyncio.sleep(_LOOK_S)
 
     def _other_question(self, said: bytes, link: Link) -> BecomeError:
-        asks = f": it asks something else than a password: {last_words(said, self._nonces[link.nonce])}"
+        asks = f": it asks what a password does not answer ({last_words(said, self._nonces[link.nonce])})"
         return describe(BecomeFailure.FAILED, self._becoming.account, asks, self._becoming.login)

@@ -117,7 +117,7 @@ class HostRun:
     async def _lane(self, session: Session, lane: list[PlannedCheck]) -> None:
         """Send a named session's checks in order, waiting only where a check needs an earlier result."""
         loop = asyncio.get_running_loop()
-        answer_by = loop.time() + self._start_s
+        answer_by = loop.time()
         async with asyncio.TaskGroup() as group:
             for planned in lane:
                 await self._wait_for_needs(planned)
