@@ -1221,10 +1221,14 @@ class Session(object):
         if self.failures > 3:
             self.enter("broken")
             return
-        # What cannot be restored may be a directory whose file server is dead. The next command is told.
-        if self.failures == 2:
+        # What hangs may be a directory whose file server is dead; what ends each new shell, its own traps or options.
+        # The next command is told.
+        if self.failures == 2 and (self.killing or state is None):
             pwd = self.start_pwd
             self.pending_notes.append("directory_lost")
+        elif self.failures == 2:
+            state.traps = state.options = b""
+            self.pending_notes.append("traps_lost")
         elif self.failures == 3:
             state = None
             self.pending_notes.append("state_lost")
@@ -1723,7 +1727,8 @@ class Session(object):
                 lost = one.ppid == os.getpid() and one.sid not in agent.shells and agent.token not in environ
                 if self.marker + b"\0" in environ or alone and lost and pid not in agent.kept:
                     ours.add(pid)
-        for pid in grown(found, ours):
+        earlier = {pid for pid in found if found[pid].ppid in self.known}  # what an earlier one has left goes on
+        for pid in grown(found, ours) - grown(found, earlier):
             one = found[pid]
             if pid == self.shell or one.state in "ZX" or self.known.get(pid) == one.start:
                 continue
@@ -1851,6 +1856,8 @@ class Session(object):
         if self.agent.greeted:
             self.agent.need("endings")
         if now >= self.since + BOOT_S:
+            if not self.agent.bash_version:
+                raise Broken("internal", "bash did not start within %d s" % BOOT_S)
             kill(self.shell, signal.SIGKILL)
             self.since = now
         return now + 0.5
@@ -1883,7 +1890,7 @@ class Session(object):
             else:
                 run.next_look = now + CONFIRM_S
         due = min(limit, run.next_stage if run.ending else run.next_look)
-        if endings is None and "endings" not in self.agent.needed:
+        if "states" not in self.agent.needed:
             asking = run.started + min(NEED_S, run.timeout / 2)
             if now >= asking:
                 self.agent.need("states")
@@ -2000,8 +2007,8 @@ class Agent(object):
         self.watch(awake, lambda _events: os.read(awake, 4096))
         try:
             try:
-                self.open_directory()
                 self.find_bash()
+                self.open_directory()
                 self.spare = Session(self, "")
                 self.adopt()
                 self.remove_stale()
@@ -2104,6 +2111,9 @@ class Agent(object):
         self.store = store
 
     def find_bash(self):
+        most = os.sysconf("SC_OPEN_MAX")
+        if most < 20:  # the wrapper uses descriptor 19
+            raise Broken("internal", "the limit of open files (ulimit -n) is %d, and 20 are needed" % most)
         places = [b"/bin", b"/usr/bin", b"/usr/local/bin"] + os.environ.get(b"PATH", b"").split(b":")
         for place in places:
             path = place + b"/bash"
@@ -2730,6 +2740,8 @@ class Agent(object):
         """Processes of our sessions: by session, by descent, by the marker in their environment; or because nobody else
         is their parent any more. Without those that are to stay."""
         found = {pid for pid, start in known.items() if pid in everything and everything[pid].start == start}
+        # The number of a session that is gone may have been given to another one.
+        sids = {sid for sid in sids if sid not in everything or sid in found or sid in self.shells}
         for one in everything.values():
             if one.sid in sids or one.ppid == os.getpid() and not self.kept:
                 found.add(one.pid)

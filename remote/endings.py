@@ -161,7 +161,8 @@ def tick_held(session, now):
         run.note("session_abandoned")
     session.held = None
     run.remains = {}
-    session.conclude(run, now)
+    session.agent.conclude(run)
+    session.next()
     return []
 
 
@@ -263,7 +264,9 @@ def keep(agent, pids, found):
     """These processes are to stay. The files tell an agent that clears up after us, should we be killed: of a shell's
     own child the environment is that of the shell."""
     agent.kept[0] = 0
-    for pid in pids:
+    for pid in found:
+        if pid not in pids:
+            continue
         agent.kept[pid] = found[pid].start
         path = agent.fresh_path(b"kept.%d" % pid)
         try:

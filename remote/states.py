@@ -8,6 +8,7 @@ looked at through /proc/PID/{stat,wchan,syscall,fd} and, for the calls that take
     Sight      what one process is doing, and what tells so
 """
 
+import errno
 import posix as os
 import sys
 import time
@@ -229,8 +230,28 @@ def descendants(pid):
                 return None
             continue
         for thread in threads:
-            waiting.extend([int(word) for word in slurp("%s/%s/children" % (base, thread)).split()])
+            waiting.extend([int(word) for word in whole("%s/%s/children" % (base, thread)).split()])
     return found
+
+
+def whole(path):
+    """A list of the kernel's, of which one read gives a page at most."""
+    data = b""
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except OSError:
+        return data
+    try:
+        while len(data) < TABLE_MAX:
+            more = os.read(fd, CHUNK)
+            if not more:
+                break
+            data += more
+    except OSError:
+        pass
+    finally:
+        os.close(fd)
+    return data
 
 
 def known_calls(machine):
@@ -259,7 +280,7 @@ def known_calls(machine):
             "x.futex_waitv.449.449 s.pause.34. s.rt_sigsuspend.130.133 s.rt_sigtimedwait.128.137 "
             "m.restart_syscall.219.128 m.sync.162.81 m.msgrcv.70.188 m.semop.65.193 m.semtimedop.220.192 "
             "m.io_getevents.208.4 m.io_uring_enter.426.426 m.mq_timedreceive.243.183 m.mmap.9.222 m.munmap.11.215 "
-            "m.exit_group.231.94 m.clone.56.220 m.vfork.58."
+            "m.exit_group.231.94 m.clone.56.220 m.clone3.435.435 m.vfork.58."
         ).split():
             parts = word.split(".")
             if parts[column]:
@@ -281,6 +302,11 @@ def is_ordinary(wchan):
 
 def is_frozen(wchan):
     return wchan in ("__refrigerator", "do_freezer_trap")
+
+
+def is_vfork(sight):
+    """Whether it waits, in state D, for a child that has not started its program yet."""
+    return sight.wchan in ("kernel_clone", "_do_fork", "do_fork") or sight.call in ("vfork", "clone", "clone3")
 
 
 def signed(word):
@@ -546,6 +572,8 @@ class Look(object):
         sight.read(base, calls(self.session.agent))
         if state != "D":
             self.judge(sight)
+        elif is_vfork(sight):
+            sight.kind, sight.form, sight.args = "idle", "c", []
 
     def is_safe(self, sight, base, state):
         """Whether reading what `Sight.read` reads returns.
@@ -573,6 +601,9 @@ class Look(object):
             sight.kind = "io_wait" if sight.wchan.startswith(("request_wait_answer", "fuse_")) else "idle"
         if form == "r" and terminal:
             sight.kind = "waiting_input"
+        elif form in "PQSe" and [link for _fd, link in sight.fds if link.endswith("ptmx")]:
+            # It runs a terminal of its own (`script`, `sudo`): what counts is what is done there.
+            sight.form = "c"
         elif form in ("P", "Q", "S", "e") and terminal and (sight.endless or not self.canonical):
             # A program that waits for other things as well, and of these for a socket, may be busy with these.
             if not [link for _fd, link in sight.fds if link.startswith("socket:")]:
@@ -647,7 +678,7 @@ class Look(object):
         chosen = [one for one in alive if wanted > 0 and one.pid == wanted]
         chosen = chosen or [one for one in alive if one.pgrp == self.group] or alive
         if not chosen and sight.form in ("c", "i"):
-            hidden = [int(word) for word in slurp("/proc/%d/task/%d/children" % (pid, pid)).split()]
+            hidden = [int(word) for word in whole("/proc/%d/task/%d/children" % (pid, pid)).split()]
             hidden = [other for other in hidden if other not in self.everything and process(other) is None]
             if hidden and hidden[0] not in self.ends:
                 self.ends[hidden[0]] = None
@@ -705,7 +736,7 @@ class Look(object):
         """What it waits for, for people."""
         pid, form = sight.one.pid, sight.form
         if sight.call in ("flock", "fcntl"):
-            holder = lock_holder(pid)
+            holder = self.lock_keeper(sight.path, lock_holder(pid))
             if holder:
                 return "%s, locked by pid %d%s" % (sight.path, holder, self.called(holder))
         if sight.path and form in ("f", "p", "q"):
@@ -736,6 +767,20 @@ class Look(object):
                 return "a pipe (nobody is seen at its other end)"
             return "a pipe %s pid %d (%s)" % ("to" if readers else "from", others[0].pid, others[0].comm)
         return link
+
+    def lock_keeper(self, path, pid):
+        """The process that took a lock; once that has ended, one that holds what it opened, the oldest of its line."""
+        if pid and lives(pid):
+            return pid
+        everything, until = self.everything, time.monotonic() + HOLDERS_S
+        for one in sorted(everything.values(), key=lambda one: one.start, reverse=True):
+            if has_lock(one.pid, path):
+                while one.ppid in everything and has_lock(one.ppid, path):
+                    one = everything[one.ppid]
+                return one.pid
+            if time.monotonic() > until:
+                break
+        return 0
 
     def partner(self, link):
         """The process at the other end of a pair of sockets, for people."""
@@ -771,10 +816,29 @@ def ends_in_time(action):
     return False
 
 
+def lives(pid):
+    try:
+        os.kill(pid, 0)
+    except OSError as error:
+        return error.errno != errno.ESRCH  # one of another user's, which may be hidden
+    return True
+
+
+def has_lock(pid, path):
+    """Whether a process has a file open that a lock belongs to."""
+    try:
+        names = os.listdir("/proc/%d/fd" % pid)[:256]
+    except OSError:
+        return False
+    return any(
+        [link_of(pid, int(fd)) == path and b"\nlock:" in slurp("/proc/%d/fdinfo/%s" % (pid, fd)) for fd in names]
+    )
+
+
 def lock_holder(pid):
     """The process that holds the lock that this one waits for, 0 when unknown."""
     held = {}
-    for line in slurp("/proc/locks", 1 << 20).split(b"\n"):
+    for line in whole("/proc/locks").split(b"\n"):
         words = line.split()
         if len(words) > 5 and words[1] == b"->":
             if words[5] == b"%d" % pid:

@@ -17,7 +17,7 @@ from checkrunner.load.secrets import SecretReader
 from checkrunner.model.characters import is_hidden
 from checkrunner.model.errors import NoHostsError, UnknownNameError, UsageError
 from checkrunner.model.inventory import Group, Host, Inventory, empty
-from checkrunner.model.sources import Secret
+from checkrunner.model.sources import Secret, Template
 from checkrunner.render.safe import safe
 
 __all__ = ["Wanted", "inventory_text"]
@@ -256,4 +256,18 @@ def _below(inventory: Inventory, start: str) -> Iterator[Group]:
 
 
 def _without_magic(variables: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in variables.items() if name not in _OF_ANSIBLE}
+    return {name: _unmarked(value) for name, value in variables.items() if name not in _OF_ANSIBLE}
+
+
+def _unmarked(value: Any) -> Any:
+    """Texts that are marked as no templates are shown like any other. What holds none is the same object: in YAML, one
+    that occurs again is an alias."""
+    if isinstance(value, Template):
+        return value.text
+    if isinstance(value, dict):
+        items = {key: _unmarked(item) for key, item in value.items()}
+        return items if any(items[key] is not value[key] for key in items) else value
+    if isinstance(value, list):
+        members = [_unmarked(item) for item in value]
+        return members if any(a is not b for a, b in zip(members, value, strict=True)) else value
+    return value

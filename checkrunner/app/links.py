@@ -5,7 +5,7 @@ from __future__ import annotations
 from checkrunner.link.accounts import Accounts
 from checkrunner.link.become_start import AskPassword, BecomeStarter, Becoming
 from checkrunner.link.session import FramedSession, open_session
-from checkrunner.link.transports import make_transport
+from checkrunner.link.transports import make_transport, unsupported
 from checkrunner.model.inventory import Host
 from checkrunner.model.plan import Account
 from checkrunner.model.seams import Session, Transport
@@ -26,10 +26,13 @@ class Links:
 
     def warnings(self, host: Host) -> tuple[str, ...]:
         """What the host's settings ask for and its transport does not do. Connects nothing."""
-        return tuple(self._transport(host).warnings(host))
+        return () if unsupported(host) else tuple(self._transport(host).warnings(host))
 
     async def open(self, host: Host) -> Session:
         """A session on the host. Raises ConnectError members; see `link.session.open_session`."""
+        error = unsupported(host)
+        if error is not None:
+            raise error
         login = await open_session(
             self._transport(host),
             host,
@@ -47,7 +50,7 @@ class Links:
             password=own if isinstance(own, Secret) else self._settings.become_password,
             ask=ask,
             login=login.user or host.user or "",
-            patient=login.patient,
+            patient=any(note.startswith("login_reads") for note in login.notes),
             wrong=self._wrong.setdefault(host.name, set()),
         )
         options = self._settings.session_options()

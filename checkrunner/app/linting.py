@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from checkrunner.app.connections import settle_connections
 from checkrunner.app.links import Links
 from checkrunner.app.prepare import Request, read_inventory
 from checkrunner.app.secrets import make_secrets, try_secrets
 from checkrunner.app.shellsyntax import shell_problems
 from checkrunner.findings.fold import fold
 from checkrunner.findings.hostnotes import fold_notes
+from checkrunner.link.transports import unsupported
 from checkrunner.load.extra_vars import parse_extra_vars
 from checkrunner.load.inventory import localhost
 from checkrunner.load.origins import InventoryOrigins
@@ -52,7 +54,12 @@ def lint_playbook(request: Request) -> Sequence[Problem]:
     known = bool(request.settings.inventory) and inventory is not None
     hosts, wrong = _hosts(request, reading.playbook, inventory or localhost(), known)
     problems += wrong
-    for number, (plan, guess) in enumerate(_plans(request, reading.playbook, hosts, known, secrets)):
+    for number, (found, guess) in enumerate(_plans(request, reading.playbook, hosts, known, secrets)):
+        settled = settle_connections(
+            found, inventory or localhost(), request.settings.environment, request.playbook_dir
+        )
+        plan = settled.plan
+        problems += [problem for error in settled.errors for problem in _of_load(error)]
         problems += _of_secrets(plan, secrets)
         problems += _of_plan(request, reading, plan, guess=guess, first=number == 0)
     return in_order(problems)
@@ -145,7 +152,8 @@ def _of_connections(links: Links, hosts: Sequence[Host]) -> list[Problem]:
     wrong: dict[str, Problem] = {}
     for host in hosts:
         try:
-            notes.append((host, links.warnings(host)))
+            missing = unsupported(host)
+            notes.append((host, [str(missing)] if missing else links.warnings(host)))
         except UsageError as error:
             wrong[error.message] = Problem(level=Level.ERROR, message=error.message, hint=error.hint)
     folded = [f"{fold(note.names)}: {note.text}" for note in fold_notes(notes)]

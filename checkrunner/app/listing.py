@@ -13,7 +13,7 @@ from checkrunner.load.secrets import SecretReader
 from checkrunner.model.errors import NoHostsError
 from checkrunner.model.inventory import Host, Inventory
 from checkrunner.model.playbook import Check, Playbook
-from checkrunner.model.sources import NOWHERE, Secret, SourceRef
+from checkrunner.model.sources import NOWHERE, Secret, SourceRef, Template
 from checkrunner.plan.secret_needs import secrets_in
 from checkrunner.plan.tags import check_tags, selected, verify_tags
 
@@ -77,12 +77,14 @@ def _reached(host: Host) -> str:
     """How a host is reached, without what is secret of it: settings may be encrypted like other values."""
     hidden = {secret.reveal() for secret in secrets_in(host.vars) if secret.is_open}
 
-    def shown(value: object) -> str:
-        return "********" if str(value) in hidden else str(value)
+    def shown(field: str) -> str:
+        setting = host.unsettled.get(field)
+        value = setting.value if setting else getattr(host, field)
+        return "********" if str(value) in hidden else str(value or "")
 
-    port = f" port {shown(host.port)}" if host.port else ""
-    user = f" as {shown(host.user)}" if host.user else ""
-    return f"{host.transport} at {shown(host.address)}{port}{user}"
+    port = f" port {shown('port')}" if shown("port") else ""
+    user = f" as {shown('user')}" if shown("user") else ""
+    return f"{shown('transport')} at {shown('address')}{port}{user}"
 
 
 def _selected_by(inventory: Inventory, name: str, pattern: str | None, limit: str | None) -> Iterator[str]:
@@ -132,4 +134,8 @@ def _place(source: SourceRef) -> str:
 
 
 def _value(value: object) -> str:
-    return str(value) if isinstance(value, Secret) else json.dumps(value, ensure_ascii=False, default=str)
+    return str(value) if isinstance(value, Secret) else json.dumps(value, ensure_ascii=False, default=_text)
+
+
+def _text(value: object) -> str:
+    return value.text if isinstance(value, Template) else str(value)

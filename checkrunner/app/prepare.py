@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from checkrunner.app.connections import settle_connections
 from checkrunner.app.secrets import make_secrets, open_secrets
 from checkrunner.load.extra_vars import parse_extra_vars
 from checkrunner.load.inventory import load_inventory_with_origins
@@ -16,9 +17,10 @@ from checkrunner.load.secrets import SecretReader
 from checkrunner.model.errors import NoHostsError
 from checkrunner.model.inventory import Host, Inventory
 from checkrunner.model.playbook import Playbook
+from checkrunner.model.sources import Secret
 from checkrunner.plan.build import Plan, build_plan
 from checkrunner.plan.unread import unread_extra_vars
-from checkrunner.plan.verify import check_plan
+from checkrunner.plan.verify import PlanError, check_plan
 from checkrunner.settings import Settings
 
 __all__ = ["Prepared", "Request", "prepare", "read_inventory", "select_hosts"]
@@ -48,13 +50,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A run that is ready to start."""
+    """A run that is ready to start. `masks` are secrets that only the connections have."""
 
     request: Request
     playbook: Playbook
     inventory: Inventory
     plan: Plan
     warnings: tuple[str, ...] = ()
+    masks: tuple[Secret, ...] = ()
 
 
 def read_inventory(
@@ -107,6 +110,10 @@ def prepare(request: Request) -> Prepared:
         options=settings.run_options(),
         order=inventory.hosts,
     )
+    settled = settle_connections(plan, inventory, settings.environment, request.playbook_dir)
+    if settled.errors:
+        raise PlanError(settled.errors) if len(settled.errors) > 1 else settled.errors[0]
+    plan = settled.plan
     warnings += open_secrets(plan, secrets)
     check_plan(plan)
     mistyped = [(name, close) for name, close in unread_extra_vars(plan) if close]
@@ -117,4 +124,5 @@ def prepare(request: Request) -> Prepared:
         inventory=inventory,
         plan=plan,
         warnings=(*origins.warnings, *warnings),
+        masks=settled.masks,
     )

@@ -120,7 +120,8 @@ def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret | str]:
     given += [values for host in hosts for values in (host.vars, host.options)]
     found = [secret for values in given for secret in secrets_in(values) if secret.is_open and not _is_small(secret)]
     become = prepared.request.settings.become_password
-    found += [secret for secret in (password, become, *(host.password for host in hosts)) if secret is not None]
+    passwords = (password, become, *(host.password for host in hosts), *prepared.masks)
+    found += [secret for secret in passwords if secret is not None and secret.is_open]
     named: list[Mapping[str, object]] = [plan.setup.extra_vars]
     named += [play.vars for play in prepared.playbook.plays]
     named += [host.vars for host in hosts]

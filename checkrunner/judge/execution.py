@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from checkrunner.model.plan import Command
-from checkrunner.model.results import Execution, Probe, ProbeKind, Reason, Result, Stream, Verdict, VerdictState
+from checkrunner.model.results import (
+    CaptureState,
+    Execution,
+    Probe,
+    ProbeKind,
+    Reason,
+    Result,
+    Stream,
+    Verdict,
+    VerdictState,
+)
 
 __all__ = ["NOT_FOUND", "REFUSED", "not_found", "not_looked", "refused"]
 
-NOT_FOUND = {126: "a command was found but could not be executed", 127: "a command was not found"}
+NOT_FOUND = {126: "a command could not be executed, or was itself denied what it needs", 127: "a command was not found"}
 """Return codes by which a shell says that it could not run something."""
 
 REFUSED = Probe(
@@ -84,7 +94,9 @@ def _killed(command: Command, result: Result) -> str:
     if "host_capped" in result.notes:
         return "was ended because all outputs of this host together reached their cap"
     if "capped" in result.notes:
-        return f"was ended because its output reached the cap of {command.capture_bytes:,} bytes"
+        # A host without room for captures keeps less than was asked for.
+        cut = [out.captured_bytes for out in (result.stdout, result.stderr) if out.state is CaptureState.TRUNCATED]
+        return f"was ended because its output reached the cap of {max(cut, default=command.capture_bytes):,} bytes"
     if cause := _end_of_run(result):
         return f"was ended because {cause}"
     return f"was ended by signal {result.signal}" if result.signal else "was ended from outside"

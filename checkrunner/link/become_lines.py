@@ -62,7 +62,10 @@ _ADVICE = {
 
 
 def sure_name(account: Account) -> None:
-    """Raise BecomeError for what no user can be called; nothing is asked of the host then."""
+    """Raise BecomeError for what no user can be called, and for other methods; nothing is asked of the host then."""
+    if account.method not in PROMPTS:
+        known = ", ".join(PROMPTS)
+        raise BecomeError(BecomeFailure.FAILED, f"no such method: {account.method!r}", hint=f"Supported: {known}")
     if not _NAME.fullmatch(account.user):
         raise BecomeError(
             BecomeFailure.UNKNOWN_USER, f"{account.user!r} is no name of a user", hint="See `become_user`"

@@ -21,7 +21,7 @@ from checkrunner.link.become_lines import (
     sure_name,
 )
 from checkrunner.link.starting import Link, Starter, Way
-from checkrunner.model.errors import BecomeError, BecomeFailure, HostError, UsageError
+from checkrunner.model.errors import BecomeError, BecomeFailure, HostError, SessionLostError, UsageError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SessionOptions
 from checkrunner.model.plan import Account
@@ -76,10 +76,22 @@ class BecomeStarter(Starter):
         """Another start, in the given way. Raises BecomeError."""
         if way.password and self._password is None:
             self._password = await self._find_password()
-        link = await super().again(way)
-        if way.password:
-            link.before = self._talk
-        return link
+        return await super().again(way)
+
+    async def watch(self, link: Link) -> None:
+        """Say what comes before the agent's start. If that goes wrong the link ends, and its reader finds `failure`.
+
+        A start that says nothing for a while is no sign of anything here: sudo may wait for others.
+        """
+        if not link.way.password:
+            return
+        try:
+            await self._talk(link)
+        except SessionLostError:
+            return  # whoever reads the link gets to know
+        except HostError as error:
+            link.failure = error
+            await link.channel.aclose(kill=True)
 
     def line(self, way: Way, nonce: str) -> str:
         """The line for the login shell."""
@@ -100,10 +112,10 @@ class BecomeStarter(Starter):
             return replace(link.way, password=True)
         raise error
 
-    def no_hello(self, link: Link, *, late: bool) -> HostError:
+    def no_hello(self, link: Link, *, late: bool, left: bool = False) -> HostError:
         """The error for a start that brought no hello."""
         if not late or link.starting:
-            return super().no_hello(link, late=late)
+            return super().no_hello(link, late=late, left=left)
         words = last_words(link.channel.stderr_tail(), self._nonces[link.nonce])
         said = f" within {self._options.hello_timeout_s:g} s (start_timeout)" + (f"; it says: {words}" if words else "")
         return describe(BecomeFailure.FAILED, self._becoming.account, said, self._becoming.login)

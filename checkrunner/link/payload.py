@@ -25,6 +25,7 @@ __all__ = [
     "CANDIDATES",
     "LATER",
     "MOST_PACKED",
+    "PROBE_LINE",
     "START",
     "VARIABLE",
     "Payload",
@@ -136,6 +137,10 @@ exec(parts[0])
 """
 
 
+PROBE_LINE = f"exec /bin/sh -c echo\\ {STARTING.decode('ascii')}"
+"""A line for the login shell that prints `wire.STARTING` and starts nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payload:
     """The agent, packed once and sent to every host.
@@ -198,12 +203,13 @@ def _compressed(data: bytes) -> bytes:
 
 def _exec_line(setup: str, python: str) -> str:
     first, *rest = CANDIDATES
-    # Version managers' shims are skipped: they start something else, and often nothing. A `...` is a process more.
+    # Version managers' shims are skipped: they start something else, and often nothing. `command -v` would need a
+    # descriptor and a process more than tight limits (`ulimit`) may leave.
     script = (
-        f"echo {STARTING.decode('ascii')};{ALLOCATOR}=131072;export {ALLOCATOR};{setup}"
-        f"for p in {first} {' '.join(rest)};do command -v $p >/dev/null 2>&1||continue;"
-        "case $PATH in */shims*)case `command -v $p` in */shims/*)continue;;esac;;esac;"
-        f"exec $p -IS -c '{python}' {' '.join(rest)};done;"
+        f"echo {STARTING.decode('ascii')};{ALLOCATOR}=131072;export {ALLOCATOR};{setup}IFS=:;"
+        f'for d in $PATH;do case $d in */shims);;*)set -- "$@" "$d/{first}";esac;done;'
+        f'for p in "$@" {" ".join(rest)};do [ -f "$p" ]&&[ -x "$p" ]&&'
+        f"exec \"$p\" -IS -c '{python}' {' '.join(rest)};done;"
         f"echo checkrunner-no-interpreter: {' '.join(CANDIDATES)};exit 127"
     )
     return f"exec /bin/sh -c {escape_word(script)}"

@@ -75,7 +75,6 @@ class _Outbox:
     waiting: list[bytes] = field(default_factory=list)
     held: list[bytes] = field(default_factory=list)
     sender: asyncio.Task[None] | None = None
-    talk: asyncio.Task[None] | None = None
 
 
 class FramedSession:
@@ -95,6 +94,7 @@ class FramedSession:
         self._ready: asyncio.Future[None] = loop.create_future()
         self._error: HostError | None = None
         self._reader: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
         self._closing: asyncio.Future[None] | None = None
 
     async def start(self) -> None:
@@ -102,11 +102,6 @@ class FramedSession:
         self._link = await self._starter.first()
         self._greet(self._link)
         self._reader = asyncio.ensure_future(self._read())
-
-    @property
-    def patient(self) -> bool:
-        """Whether a start-up file of the login shell reads what is sent too early."""
-        return self._link is not None and self._link.patient
 
     async def over(self, within_s: float) -> HostError | None:
         """What has ended it, or does within that time; None where it stands."""
@@ -196,9 +191,11 @@ class FramedSession:
 
     def _greet(self, link: Link) -> None:
         """Queue what starts the agent, and behind it what was asked already unless the start is a patient one."""
-        if link.before is not None:
-            self._out.talk = asyncio.ensure_future(link.talk(link.before))
-            return
+        if self._watching is not None:
+            self._watching.cancel()
+        self._watching = asyncio.ensure_future(self._starter.watch(link))
+        if link.way.password:
+            return  # who watches it has to say something first
         if link.patient:
             self._nudge(link)
             return
@@ -274,13 +271,14 @@ class FramedSession:
         if link.decoder.greeted:
             return await link.channel.receive()
         try:
-            async with asyncio.timeout_at(link.hello_by):
+            async with asyncio.timeout_at(link.hello_by) as link.timer:
                 return await link.channel.receive()
         except TimeoutError:
-            if link.starting and not link.patient:
+            if link.swallowed or (link.starting and not link.patient):
                 link.swallowed = True
                 return b""
-            raise self._starter.no_hello(link, late=True) from None
+            left = not await link.channel.aclose(kill=True)
+            raise self._starter.no_hello(link, late=True, left=left) from None
 
     def _take(self, link: Link, answer: Answer) -> None:
         if isinstance(answer, Hello):
@@ -373,8 +371,6 @@ class FramedSession:
 
     async def _close(self) -> None:
         link, reader = self._link, self._reader
-        if self._out.talk is not None:
-            self._out.talk.cancel()
         if link is not None:
             if self._error is None and link.decoder.greeted:
                 self._out.waiting.append(encode_request("bye", self._last_id + 1))
@@ -383,9 +379,11 @@ class FramedSession:
                 await asyncio.wait({self._out.sender}, timeout=_BYE_S)
                 self._out.sender.cancel()
         self._fail(SessionLostError("the session was closed"))
-        if reader is not None:
-            reader.cancel()
-            await asyncio.wait({reader})
+        running = {task for task in (reader, self._watching) if task is not None}
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running)
         # The reader may have been about to start over: whichever channel there is now.
         link = self._link or link
         if link is not None:

@@ -10,21 +10,20 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from checkrunner.link.answers import AgentFailure, Answer, Hello, NoInterpreter
-from checkrunner.link.payload import Payload, load_payload
+from checkrunner.link.payload import PROBE_LINE, Payload, load_payload
 from checkrunner.link.requests import hello_request
-from checkrunner.link.wire import MAX_NOISE, PROTOCOL_VERSION, AnswerDecoder
+from checkrunner.link.wire import MAX_NOISE, PROTOCOL_VERSION, STARTING, AnswerDecoder
 from checkrunner.model.characters import one_line
 from checkrunner.model.errors import (
     HandshakeError,
     HostError,
     NoInterpreterError,
     RemoteStorageError,
-    SessionLostError,
 )
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SessionOptions
@@ -33,6 +32,8 @@ from checkrunner.model.seams import Channel, Transport
 __all__ = ["Link", "Starter", "Way"]
 
 _SHOWN = 300
+# How long a login shell may take to the end of its start-up files before it is asked what it waits for.
+_SILENT_S = 3.0
 # Part of the nonce, and so of the first line that is sent. Where a shell reads that line in the agent's place (a
 # start-up file or a forced command starts one), it ends there, and runs nothing of what follows.
 _SHELLS_END = ";exit;"
@@ -50,9 +51,9 @@ class Way:
 @dataclass(slots=True)
 class Link:
     """One channel with an agent starting or running at its other end. `greeting` is what must be sent first; in a
-    patient start only once the login shell's start-up files are through (`starting`). `swallowed` says that an agent
-    which was started does not get what was sent: it is silent although nothing keeps it from saying hello. `before` is
-    what is to be said before an agent can start; `failure` is what came of that, if it went wrong."""
+    patient start only once the login shell's start-up files are through (`starting`). `swallowed` says that somebody
+    else gets what was sent: an agent is silent although it was started, or is not started before all input has ended.
+    `timer` is what ends the wait for hello. `failure` is what went wrong before an agent could start."""
 
     channel: Channel
     decoder: AnswerDecoder
@@ -60,10 +61,10 @@ class Link:
     way: Way
     nonce: str
     hello_by: float
+    timer: asyncio.Timeout | None = None
     starting: bool = False
     swallowed: bool = False
     ending: Answer | None = None
-    before: Callable[[Link], Awaitable[None]] | None = None
     failure: HostError | None = None
 
     @property
@@ -75,16 +76,6 @@ class Link:
     def ended(self) -> bool:
         """Whether the agent, or the first stage, said that nothing more will come."""
         return self.ending is not None
-
-    async def talk(self, before: Callable[[Link], Awaitable[None]]) -> None:
-        """Say what comes before the agent's start. If that goes wrong the link ends, and its reader finds `failure`."""
-        try:
-            await before(self)
-        except SessionLostError:
-            return  # whoever reads the link gets to know
-        except HostError as error:
-            self.failure = error
-            await self.channel.aclose(kill=True)
 
     def why_ended(self) -> str:
         """The peer's ending in words."""
@@ -157,6 +148,38 @@ class Starter:
         """What the login shell is given. `nonce` is the one of this start."""
         return self.payload.stdin_line if way.by_stdin else self.payload.exec_line
 
+    async def watch(self, link: Link) -> None:
+        """Find out, long before the time for hello is over, whether somebody else waits for the end of all input."""
+        loop = asyncio.get_running_loop()
+        if link.hello_by < loop.time() + 2 * _SILENT_S:
+            return
+        await asyncio.sleep(_SILENT_S)
+        if link.starting or link.ended or not await self._swallows(link) or link.starting:
+            return
+        link.swallowed = True
+        link.hello_by = loop.time()
+        if link.timer is not None:
+            with contextlib.suppress(RuntimeError):  # nobody waits at this moment
+                link.timer.reschedule(link.hello_by)
+
+    async def _swallows(self, link: Link) -> bool:
+        """Whether a start that says nothing waits for the end of its input: whether another one, whose input ends at
+        once, says something, or ends."""
+        channel = None
+        try:
+            async with asyncio.timeout_at(link.hello_by):
+                channel = await self._transport.open(self._host, PROBE_LINE, timeout_s=self._timeout_s)
+                await channel.end_input()
+                said = b""
+                while STARTING not in said and (data := await channel.receive()):
+                    said = said[-len(STARTING) :] + data
+                return True
+        except (HostError, TimeoutError):
+            return False
+        finally:
+            if channel is not None:
+                await channel.aclose(kill=True)
+
     def check_hello(self, link: Link, hello: Hello) -> None:
         """Raise HandshakeError unless it is the hello that was asked for."""
         if hello.nonce != link.nonce:
@@ -170,6 +193,8 @@ class Starter:
         """How to start over after this link ended before its hello. Raises a BootstrapError when nothing is left."""
         ending, way = link.ending, link.way
         if link.swallowed:
+            if way.patient:
+                raise self._reads_all(link)
             return Way(patient=True, by_stdin=way.by_stdin)
         if isinstance(ending, AgentFailure):
             if ending.kind == "lost_input" and not way.patient:
@@ -184,13 +209,20 @@ class Starter:
             return Way(patient=way.patient, by_stdin=True)
         raise self.no_hello(link, late=False)
 
-    def no_hello(self, link: Link, *, late: bool) -> HostError:
-        """The error for a start that brought no hello: too late, or the program ended."""
+    def no_hello(self, link: Link, *, late: bool, left: bool = False) -> HostError:
+        """The error for a start that brought no hello: too late, or the program ended. `left`: what was started may
+        still be there."""
         if late:
             what = f"the agent did not say hello within {self._options.hello_timeout_s:g} s (start_timeout)"
             hint = (
                 "The host, or this machine, may be loaded (raise start_timeout, lower --forks), or a start-up file of "
                 "the login shell waits: see how long `ssh HOST true` takes"
+            )
+        elif link.starting:
+            what = "the login shell has started Python, which ended before its hello"
+            hint = (
+                "Its start-up files may set limits that are too tight (ssh HOST ulimit -a: open files, memory, "
+                "processes) or redirect standard input; or that Python does not work: ssh HOST python3 -IS -c pass"
             )
         else:
             what = "the login shell ended before the agent started"
@@ -201,7 +233,19 @@ class Starter:
             facts.append(f"it printed: {noise}")
         if tail:
             facts.append(f"its standard error: {tail}")
+        if left:
+            facts.append("the login shell goes on there, as the server ends none of root's or behind a forced command")
+            hint += ". What is left there ends with: pkill -f checkrunner-starting"
         return HandshakeError("; ".join(facts), hint=hint)
+
+    def _reads_all(self, link: Link) -> HostError:
+        noise = _shown(link.decoder.noise)
+        said = f"; it printed: {noise}" if noise else ""
+        return HandshakeError(
+            f"{self._host.name}: a start-up file of the login shell, or a forced command, reads all input to its end, "
+            f"so that nothing is left for the agent{said}",
+            hint="Let the file return early when standard input is no terminal: [ -t 0 ] || return",
+        )
 
     def too_noisy(self, link: Link) -> HostError:
         """The error for a start that brought no hello but a flood."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from checkrunner.load.draft import Assigned
-from checkrunner.load.secrets import Sealed
-from checkrunner.model.errors import InventoryError, nearest
-from checkrunner.model.inventory import Host
+from checkrunner.load.secrets import Covered, Sealed
+from checkrunner.model.errors import LoadError
+from checkrunner.model.inventory import Host, Setting, empty
 from checkrunner.model.sources import Secret, SourceRef
 
-__all__ = ["CONNECTION_VARIABLES", "build_host", "shown_vars"]
+__all__ = ["CONNECTION_VARIABLES", "build_host", "settle", "shown_vars"]
 
-_Fail = Callable[[SourceRef, str, str], InventoryError]
+_Fail = Callable[[SourceRef, str, str], LoadError]
 
 CONNECTION_VARIABLES: Mapping[str, tuple[str, ...]] = {
     # The later name wins, as in Ansible: what is meant for SSH alone is the closer one.
@@ -61,12 +63,28 @@ _BARE_OPTIONS = frozenset(
         "ssh_extra_args",
     }
 )
-_METHODS = ("sudo", "su", "doas")
 _TEXT_OPTIONS = _BARE_OPTIONS - _SECRETS
 _OPTION_NAMES = {"ssh_host_key_checking": "host_key_checking", "become_pass": "become_password"}
-_NO_TEMPLATE = "a connection setting cannot hold a template: it is read before any text is rendered"
-_NO_TEMPLATE_HINT = "Write the value itself, for each group or host that has another one."
-_TRANSPORTS = {"ssh": "ssh", "smart": "ssh", "paramiko": "ssh", "paramiko_ssh": "ssh", "local": "local"}
+_READ_OPTIONS = frozenset({"become", "become_user", "host_key_checking", "ssh_common_args", "ssh_extra_args"})
+"""The options that something here acts on: of the others a template stays as it is, and need not be one that works."""
+
+_TRANSPORT_OF = {
+    "smart": "ssh",
+    "paramiko": "ssh",
+    "paramiko_ssh": "ssh",
+    "ansible.builtin.local": "local",
+    "ansible.builtin.paramiko_ssh": "ssh",
+    "ansible.builtin.smart": "ssh",
+    "ansible.builtin.ssh": "ssh",
+    "ansible.netcommon.paramiko": "ssh",
+    "ansible.netcommon.paramiko_ssh": "ssh",
+}
+"""Connections of Ansible and what they are called as a transport; any other word is the name of one. Whether there is
+such a transport counts only where the host is to be reached."""
+
+_LONE_NAME = re.compile(r"\s*\{\{[^'\"{}]*\}\}\s*")
+"""A template without any text of its own: it says where a password is, and holds none."""
+
 _FIELD_NAMES = frozenset(name for names in CONNECTION_VARIABLES.values() for name in names)
 
 
@@ -75,20 +93,88 @@ def build_host(
 ) -> Host:
     """The host of merged variables. Raises what `fail` makes for a setting that cannot be used."""
     found = {field: _winner(variables, names) for field, names in CONNECTION_VARIABLES.items()}
-    password = found["password"]
+    unsettled = _unsettled(variables, found, fail)
+    password = None if "password" in unsettled else found["password"]
     return Host(
         name=name,
         address=_text(found["address"], fail) or name,
         transport=_transport(found["transport"], fail),
-        port=_port(found["port"], fail),
+        port=None if "port" in unsettled else _port(found["port"], fail),
         user=_text(found["user"], fail),
         private_key_file=_text(found["private_key_file"], fail),
         password=None if password is None else _password(password, fail),
         groups=tuple(groups),
         vars=MappingProxyType(shown_vars(variables)),
-        options=MappingProxyType(_options(variables, fail)),
+        options=MappingProxyType(_options(variables)),
+        unsettled=unsettled,
         source=source,
     )
+
+
+def settle(host: Host, values: Mapping[str, Any], fail: Callable[[Setting, str, str], LoadError]) -> Host:
+    """The host with the values that its unsettled settings have. What `values` does not have stays unsettled.
+
+    Raises what `fail` makes for a value that the setting cannot have.
+    """
+    changes: dict[str, Any] = {}
+    options = dict(host.options)
+    for field, value in values.items():
+        setting = host.unsettled[field]
+        assigned = None if value is None else Assigned(value, str(value), setting.source)
+
+        def fail_here(_ref: SourceRef, message: str, hint: str, *, about: Setting = setting) -> LoadError:
+            return fail(about, message, hint)
+
+        if field == "address":
+            changes[field] = _text(assigned, fail_here) or host.name
+        elif field == "port":
+            changes[field] = _port(assigned, fail_here)
+        elif field == "transport":
+            changes[field] = _transport(assigned, fail_here)
+        elif field == "password":
+            changes[field] = None if assigned is None else _password(assigned, fail_here)
+        elif field in CONNECTION_VARIABLES:
+            changes[field] = _text(assigned, fail_here)
+        else:
+            options[field] = value.reveal() if isinstance(value, Secret) else value
+    left = {field: setting for field, setting in host.unsettled.items() if field not in values}
+    return replace(host, **changes, options=MappingProxyType(options), unsettled=MappingProxyType(left))
+
+
+def _unsettled(
+    variables: Mapping[str, Assigned], found: Mapping[str, Assigned | None], fail: _Fail
+) -> Mapping[str, Setting]:
+    settings = None
+    options = [(_option(name), variables[name]) for name in _option_names(variables)]
+    for field, assigned in (*found.items(), *options):
+        if assigned is None or (field not in CONNECTION_VARIABLES and field not in _READ_OPTIONS):
+            continue
+        closed = isinstance(assigned.value, Sealed) and not assigned.value.is_open and field != "password"
+        if closed or _is_template(assigned):
+            settings = {} if settings is None else settings
+            settings[field] = _setting(variables, assigned, fail)
+        elif settings:
+            settings.pop(field, None)  # of an option, a stronger name
+    return MappingProxyType(settings) if settings else empty()
+
+
+def _setting(variables: Mapping[str, Assigned], assigned: Assigned, fail: _Fail) -> Setting:
+    name = next(name for name, other in variables.items() if other is assigned)
+    value = _hidden(name, assigned)
+    line_text = "" if isinstance(value, Secret) else fail(assigned.ref, "", "").line_text
+    return Setting(name=name, value=value, source=assigned.ref, line_text=line_text)
+
+
+def _is_template(assigned: Assigned) -> bool:
+    """Whether a setting is rendered before it is used. What is encrypted and not opened may turn out to be one."""
+    value = assigned.value
+    if isinstance(value, Secret):
+        return value.is_open and value.is_written and _has_braces(value.reveal())
+    return isinstance(value, str) and _has_braces(value)
+
+
+def _has_braces(text: str) -> bool:
+    return "{{" in text or "{%" in text
 
 
 def shown_vars(variables: Mapping[str, Assigned]) -> dict[str, Any]:
@@ -99,6 +185,8 @@ def shown_vars(variables: Mapping[str, Assigned]) -> dict[str, Any]:
 def _hidden(name: str, assigned: Assigned) -> Any:
     if name not in _SECRETS or assigned.value is None or isinstance(assigned.value, Secret):
         return assigned.value
+    if _is_template(assigned):
+        return assigned.value if _LONE_NAME.fullmatch(assigned.value) else Covered(assigned.value)
     return Secret(_written(assigned))
 
 
@@ -112,7 +200,7 @@ def _password(assigned: Assigned, fail: _Fail) -> Secret:
 def _written(assigned: Assigned) -> str:
     """A setting that is a text: `password=007` and `password: 007` mean what they say."""
     if isinstance(assigned.value, Secret):
-        return assigned.value.reveal()
+        return assigned.value.reveal() if assigned.value.is_open else str(assigned.value)
     return assigned.value if isinstance(assigned.value, str) else assigned.text
 
 
@@ -134,10 +222,7 @@ def _text(assigned: Assigned | None, fail: _Fail) -> str | None:
         return None
     if isinstance(assigned.value, list | dict):
         raise fail(assigned.ref, "this connection setting is a text, not a list or mapping", "")
-    text = _written(assigned)
-    if "{{" in text or "{%" in text:
-        raise fail(assigned.ref, _NO_TEMPLATE, _NO_TEMPLATE_HINT)
-    return text or None
+    return _written(assigned) or None
 
 
 def _port(assigned: Assigned | None, fail: _Fail) -> int | None:
@@ -153,37 +238,25 @@ def _transport(assigned: Assigned | None, fail: _Fail) -> str:
     text = _text(assigned, fail)
     if assigned is None or text is None:
         return "ssh"
-    short = text.removeprefix("ansible.builtin.").removeprefix("ansible.netcommon.")
-    if short not in _TRANSPORTS:
-        close = None if isinstance(assigned.value, Secret) else nearest(short, _TRANSPORTS)
-        hint = f"Did you mean {close!r}?" if close else "Supported: ssh (also smart, paramiko) and local."
-        raise fail(assigned.ref, f"the connection {_shown(assigned, text)} is not supported", hint)
-    return _TRANSPORTS[short]
+    return _TRANSPORT_OF.get(text, text)
 
 
-def _options(variables: Mapping[str, Assigned], fail: _Fail) -> dict[str, Any]:
-    options: dict[str, Any] = {}
+def _option_names(variables: Mapping[str, Assigned]) -> list[str]:
+    """The variables that are options. Prefixed names come last, so that they win."""
     bare = [name for name in variables if name in _BARE_OPTIONS]
-    prefixed = [name for name in variables if name.startswith("ansible_") and name not in _FIELD_NAMES]
-    for name in (*bare, *prefixed):  # prefixed names come last, so that they win
-        assigned = variables[name]
-        if isinstance(assigned.value, str) and ("{{" in assigned.value or "{%" in assigned.value):
-            raise fail(assigned.ref, _NO_TEMPLATE, _NO_TEMPLATE_HINT)
-        option = name.removeprefix("ansible_")
-        value = _method(assigned, fail) if option == "become_method" else _hidden(name, assigned)
-        if option in _TEXT_OPTIONS and isinstance(value, Secret):
+    return bare + [name for name in variables if name.startswith("ansible_") and name not in _FIELD_NAMES]
+
+
+def _option(name: str) -> str:
+    option = name.removeprefix("ansible_")
+    return _OPTION_NAMES.get(option, option)
+
+
+def _options(variables: Mapping[str, Assigned]) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for name in _option_names(variables):
+        value = _hidden(name, variables[name])
+        if _option(name) in _TEXT_OPTIONS and isinstance(value, Secret) and value.is_open:
             value = value.reveal()
-        options[_OPTION_NAMES.get(option, option)] = value
+        options[_option(name)] = value
     return options
-
-
-def _method(assigned: Assigned, fail: _Fail) -> str | None:
-    text = _text(assigned, fail)
-    if text is None:
-        return None
-    short = text.rpartition(".")[2]  # Ansible's full names: community.general.doas
-    if short not in _METHODS:
-        close = nearest(short, _METHODS)
-        hint = f"Did you mean {close!r}?" if close else f"Supported: {', '.join(_METHODS)}."
-        raise fail(assigned.ref, f"the become method {text!r} is not supported", hint)
-    return short

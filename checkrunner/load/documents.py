@@ -16,7 +16,7 @@ import yaml
 from checkrunner.load.nodes import Node, YamlList, YamlMap, YamlScalar, raw_text
 from checkrunner.load.secrets import Place, SecretReader
 from checkrunner.model.errors import InventoryError, LoadError, nearest
-from checkrunner.model.sources import Secret, SourceRef
+from checkrunner.model.sources import Secret, SourceRef, Template
 
 __all__ = ["Document", "dump", "parse"]
 
@@ -291,7 +291,7 @@ class _Builder:
         return self.fail(self.at(event), f"the YAML tag {tag.replace(_TAG, '!!')} is not known here", hint)
 
     def is_unsafe(self, tag: str | None) -> bool:
-        """Ansible's mark of what is no template. Of inventory variables nothing is rendered, with it or without."""
+        """Ansible's mark of what is no template, in inventories."""
         return tag == "!unsafe" and self.error is InventoryError
 
     def place(self, event: yaml.Event) -> Place:
@@ -317,6 +317,8 @@ class _Builder:
             value: Any = self.secret(event.tag, raw, event)
         elif self.is_unsafe(event.tag):
             value = raw if style else self.typed(raw, event)
+            if isinstance(value, str) and "{" in value:
+                value = Template(text=value, source=self.at(event), raw=True)
         elif event.tag and event.tag != "!":
             value = self.tagged(event.tag, raw, event)
         elif style or not event.implicit[0]:

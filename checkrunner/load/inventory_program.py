@@ -113,8 +113,9 @@ class _Reader:
     def assignments(self, values: Mapping[str, object]) -> dict[str, Assigned]:
         found = {}
         for name, value in values.items():
+            ours = self.value(value)
             text = value if isinstance(value, str) else json.dumps(value)
-            found[name] = Assigned(self.value(value), text, self.ref)
+            found[name] = Assigned(ours, ours.text if isinstance(ours, Template) else text, self.ref)
         return found
 
     def value(self, value: Any) -> Any:

@@ -17,7 +17,7 @@ from checkrunner.load.vault import VaultError, is_encrypted, open_envelope, read
 from checkrunner.load.vault_passwords import VaultPassword
 from checkrunner.model.errors import CheckrunnerError, LoadError, nearest
 from checkrunner.model.inventory import empty
-from checkrunner.model.sources import Secret, SourceRef
+from checkrunner.model.sources import Secret, SourceRef, Template
 
 __all__ = ["Covered", "Place", "Sealed", "SecretReader", "covered", "unreadable"]
 
@@ -216,6 +216,8 @@ def covered(value: Any) -> Any:
         return {key: covered(item) for key, item in value.items()}
     if isinstance(value, list):
         return [covered(item) for item in value]
+    if isinstance(value, Template):
+        return Secret(value.text)  # marked as one that is not rendered
     return value if value is None or isinstance(value, bool | Secret) else Covered(str(value))
 
 

@@ -12,7 +12,7 @@
     └─ HostError (3)                  one host's trouble: never leaves the engine, becomes an `unknown` verdict
        ├─ ConnectError
        │  ├─ ConnectTimeoutError  ├─ UnreachableError  ├─ ThrottledError
-       │  ├─ AuthenticationError  └─ HostKeyError
+       │  ├─ AuthenticationError  ├─ HostKeyError     └─ UnsupportedError
        ├─ BecomeError                 another user of the host is not to be had: its checks alone are concerned
        ├─ BootstrapError              the connection stands, the remote side does not
        │  ├─ NoInterpreterError   ├─ RemoteStorageError  └─ HandshakeError
@@ -58,6 +58,7 @@ __all__ = [
     "ThrottledError",
     "UnknownNameError",
     "UnreachableError",
+    "UnsupportedError",
     "UsageError",
     "nearest",
 ]
@@ -220,6 +221,12 @@ class BecomeError(HostError):
     def __init__(self, kind: BecomeFailure, message: str, *, hint: str = "") -> None:
         super().__init__(f"{kind}: {message}", hint=hint)
         self.kind = kind
+
+
+class UnsupportedError(ConnectError):
+    """The host is reached in a way that there is no transport for. Nothing was tried."""
+
+    state = HostState.UNSUPPORTED
 
 
 class BootstrapError(HostError):

@@ -9,7 +9,7 @@ from typing import Any
 
 from checkrunner.model.sources import NOWHERE, Secret, SourceRef
 
-__all__ = ["Group", "Host", "Inventory", "empty"]
+__all__ = ["Group", "Host", "Inventory", "Setting", "empty"]
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
@@ -20,12 +20,26 @@ def empty() -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A connection setting as written, whose value is not known while the inventory is read: it is a template, or a
+    secret that is opened late. `name` is the variable that holds it."""
+
+    name: str
+    value: str | Secret
+    source: SourceRef = NOWHERE
+    line_text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
     """One host as the inventory names it, its variables merged from all of its groups.
 
     `vars` holds every variable as written (with the ``ansible_`` prefix where it was written so); the fields beside it
     are the connection settings read out of them. `options` are the remaining connection settings by their name
     without prefix (``ssh_common_args``, ``host_key_checking``, ...), for the transport to read.
+
+    `unsettled` are the settings whose value is not known yet, by the name of the field or option. Until they are
+    settled, which is done for the hosts of a run only, a field has the text as written (a port: None).
     """
 
     name: str
@@ -38,6 +52,7 @@ class Host:
     groups: tuple[str, ...] = ()
     vars: Mapping[str, Any] = field(default_factory=empty)
     options: Mapping[str, Any] = field(default_factory=empty)
+    unsettled: Mapping[str, Setting] = field(default_factory=empty)
     source: SourceRef = NOWHERE
 
 

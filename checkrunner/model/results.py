@@ -64,10 +64,12 @@ class Execution(StrEnum):
 
 
 class HostState(StrEnum):
-    """How far we got with the host. `not_tried`: the run ended (interrupt, deadline) before the host's turn."""
+    """How far we got with the host. `unsupported`: there is no way to reach it (its connection is ``winrm``, say);
+    `not_tried`: the run ended (interrupt, deadline) before the host's turn."""
 
     REACHED = "reached"
     UNREACHABLE = "unreachable"
+    UNSUPPORTED = "unsupported"
     THROTTLED = "throttled"
     AUTH_FAILED = "auth_failed"
     HOST_KEY_MISMATCH = "host_key_mismatch"

@@ -52,11 +52,16 @@ class Channel(Protocol):
         """The last bytes (at most 4 KiB) that the program wrote to its standard error: for error messages only."""
         ...
 
-    async def aclose(self, *, kill: bool = False) -> None:
+    async def end_input(self) -> None:
+        """End the program's input alone, and send no more: its output still comes. Never raises."""
+        ...
+
+    async def aclose(self, *, kill: bool = False) -> bool:
         """End the program's input and the channel; idempotent, never raises, returns within about a second.
 
         The program on the host sees the end of its input; whatever it started is its own duty to end. With `kill` it
         is ended as well, where the host can do that: for a program that does not get as far as reading its input.
+        True where the program is known to have ended.
         """
         ...
 

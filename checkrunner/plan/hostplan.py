@@ -78,6 +78,15 @@ class HostPlan:
         """What this host has in common with others."""
         return self._track
 
+    @property
+    def setup(self) -> Setup:
+        """What all hosts of the plan share."""
+        return self._setup
+
+    def reached_as(self, host: Host) -> HostPlan:
+        """The same plan for the host with its connection settings settled."""
+        return HostPlan(host, self._track, self._setup)
+
     def names(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Mapping[str, Any]:
         """What the check's texts can read: the host's variables, and the results that the check needs.
 

@@ -26,7 +26,8 @@ def account(shape: Shape, host: Host | None = None, run: Become | None = None) -
     methods = (*(layer.method for layer in layers), options.get("become_method"), run.method)
     return Account(
         user=str(next((user for user in users if user), "root")),
-        method=str(next((method for method in methods if method), "sudo")),
+        # Ansible's full names end with the short ones: community.general.doas
+        method=str(next((method for method in methods if method), "sudo")).rpartition(".")[2],
     )
 
 
@@ -43,10 +44,10 @@ def exact_command(shape: Shape, command: str, wanted: Account, login: str | None
     """`command`, an argv as shell text, run by sudo or doas itself. Where `login`, the account that logs in, is that
     user already nothing is put before it; where it is not known, the host finds out.
 
-    Raises TemplateError for su, which runs no command without a shell.
+    Raises TemplateError for su, which runs no command without a shell, and for other methods.
     """
-    if wanted.method == "su":
-        message = f"check {shape.check.id!r}: `become: exact` is for sudo and doas: su always starts a shell"
+    if wanted.method not in ("sudo", "doas"):
+        message = f"check {shape.check.id!r}: `become: exact` is for sudo and doas, not for {wanted.method}"
         raise TemplateError(message, source=shape.check.source)
     user = shlex.quote(wanted.user)
     # English, for us to see that it was refused; the encoding and the order of the locale stay.

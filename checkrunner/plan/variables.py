@@ -134,8 +134,13 @@ class Names(Mapping[str, Any]):
 
 
 def host_variables(
-    host: Host, play_vars: Mapping[str, Any], extra_vars: Mapping[str, Any], templates: Templates
+    host: Host,
+    play_vars: Mapping[str, Any],
+    extra_vars: Mapping[str, Any],
+    templates: Templates,
+    more: Mapping[str, Any] | None = None,
 ) -> Variables:
-    """A host's variables in a play: extra variables before the play's, those before the inventory's."""
+    """A host's variables in a play: extra variables before the play's, those before the inventory's. `more` are names
+    that nobody can set, as `MAGIC` are."""
     magic = {"inventory_hostname": host.name, "group_names": [g for g in host.groups if g != "all"]}
-    return Variables((magic, extra_vars, play_vars, host.vars), templates)
+    return Variables(({**magic, **(more or {})}, extra_vars, play_vars, host.vars), templates)

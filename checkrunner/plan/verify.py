@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from checkrunner.model.errors import TemplateError
+from checkrunner.model.errors import LoadError, TemplateError
 from checkrunner.model.metadata import REGISTERED_NAMES, RESULT_NAMES
 from checkrunner.model.playbook import PromptRule
 from checkrunner.plan.answers import render_answer
@@ -27,15 +27,16 @@ _SHOWN = 10
 
 
 class PlanError(TemplateError):
-    """Several errors of one playbook. As an error it is the first one; its text shows up to ten."""
+    """Several errors of one playbook, or of connection settings. As an error it is the first one; its text shows up to
+    ten."""
 
-    def __init__(self, errors: Sequence[TemplateError]) -> None:
+    def __init__(self, errors: Sequence[LoadError]) -> None:
         first = errors[0]
         super().__init__(first.message, source=first.source, line_text=first.line_text, hint=first.hint)
         self._errors = tuple(errors)
 
     @property
-    def errors(self) -> tuple[TemplateError, ...]:
+    def errors(self) -> tuple[LoadError, ...]:
         """All of them, in the order of the file."""
         return self._errors
 

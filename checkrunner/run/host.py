@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from checkrunner.model.errors import (
@@ -317,5 +317,15 @@ class HostRun:
             error=error,
             connect_s=round(connect_s, 3),
             agent=session.agent if session else "",
-            notes=tuple(session.notes) if session else (),
+            notes=(*session.notes, *_left_running(self._outcomes.values())) if session else (),
         )
+
+
+def _left_running(outcomes: Iterable[CheckOutcome]) -> Iterator[str]:
+    """A warning for each check that started what it should not have."""
+    for outcome in outcomes:
+        if outcome.result is not None and outcome.result.leftover_pids and not outcome.planned.check.keep_children:
+            yield (
+                f"left_running: the check {outcome.planned.check.id} left processes running; what was left of them at "
+                "the end of the run was ended (keep_children: true would keep them)"
+            )

@@ -79,12 +79,18 @@ class MemoryChannel:
         """See the seam."""
         return self._tail
 
-    async def aclose(self, *, kill: bool = False) -> None:  # noqa: ARG002 (it is always ended)
+    async def end_input(self) -> None:
+        """See the seam."""
+        if not self._closed:
+            await self._in.put(b"")
+
+    async def aclose(self, *, kill: bool = False) -> bool:  # noqa: ARG002 (it is always ended)
         """See the seam."""
         self._closed = True
         if self.program is not None:
             self.program.cancel()
             await asyncio.wait({self.program})
+        return True
 
     async def peer_receive(self) -> bytes:
         """The program's input; b"" at its end."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import platform
 import shutil
 import socket
 import subprocess
@@ -45,6 +46,8 @@ class StateCase:
     """Prepares something, and gives what stands for PLACE in the command and in `on`."""
     prefix: Sequence[str] = ()
     """The agent is started through this."""
+    machine: str = ""
+    """Of which the command knows a system call's number."""
 
 
 def python(text: str) -> str:
@@ -140,6 +143,18 @@ def silent_server() -> Iterator[str]:
 
 
 @contextlib.contextmanager
+def full_server() -> Iterator[str]:
+    """The port of a server that has no room for another connection."""
+    with ExitStack() as stack:
+        server = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        for _ in range(3):
+            client = stack.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(server.getsockname())
+        yield str(server.getsockname()[1])
+
+
+@contextlib.contextmanager
 def scratch() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as base:
         yield base
@@ -161,7 +176,7 @@ CASES = [
     StateCase(what="`less`: a raw terminal", command="TERM=xterm less /etc/passwd >/dev/tty", kind="waiting_input", name="less", call="read", on="/dev/tty", echo=False),
     StateCase(what="`top`: a raw terminal, with a time limit", command="TERM=xterm top </dev/tty >/dev/tty", kind="waiting_input", name="top", call="select", on="/dev/tty", echo=False),
     StateCase(what="an interactive bash", command="bash --norc --noprofile -i </dev/tty >/dev/tty 2>&1", kind="waiting_input", name="bash", call="select", on="/dev/tty", echo=False),
-    StateCase(what="a terminal inside the terminal (`script`)", command="script -qc 'read x' /dev/null </dev/tty >/dev/tty", kind="waiting_input", name="script", call="poll", on="/dev/tty", echo=False),
+    StateCase(what="a terminal inside the terminal (`script`)", command="SHELL=/bin/sh script -qc 'read x' /dev/null </dev/tty >/dev/tty", kind="waiting_input", name="sh", call="read", on="/dev/pts/", echo=False),
     StateCase(what="`su`, looked at by another user", command="su -c true root </dev/tty", kind="waiting_input", name="su", on="/dev/pts/", echo=False, prompt="Password:", prefix=NOBODY),
     # idle
     StateCase(what="`read -t 30`", command="read -t 30 x </dev/tty", kind="idle", name="bash", call="select", on="/dev/tty"),
@@ -175,12 +190,16 @@ CASES = [
     StateCase(what="a TCP peer that says nothing", command=python('import socket; s = socket.create_server(("127.0.0.1", 0)); socket.create_connection(s.getsockname()).recv(1)'), kind="idle", name="python", call="recvfrom", on="tcp to 127.0.0.1:"),
     StateCase(what="the same over IPv6, with poll", command=python('import socket; s = socket.create_server(("::1", 0), family=socket.AF_INET6); c = socket.create_connection(s.getsockname()[:2]); c.settimeout(99); c.recv(1)'), kind="idle", name="python", call="poll", on="tcp to [::1]:"),
     StateCase(what="a TCP peer, read by the shell", command="exec 7<>/dev/tcp/127.0.0.1/PLACE; read -u 7 x", kind="idle", name="bash", call="read", on="tcp to 127.0.0.1:PLACE", place=silent_server),
+    StateCase(what="a TCP peer that does not answer", command="exec 7<>/dev/tcp/127.0.0.1/PLACE", kind="idle", name="bash", call="connect", on="tcp connecting to 127.0.0.1:PLACE", place=full_server),
     StateCase(what="accept", command=python('import socket; s = socket.create_server(("127.0.0.1", 0)); s.accept()'), kind="idle", name="python", call="accept", on="tcp listening on 127.0.0.1:"),
     StateCase(what="a unix socket, with a name", command=python('import socket; s = socket.socket(1); s.bind("PLACE/s"); s.listen(); c = socket.socket(1); c.connect("PLACE/s"); a = s.accept(); c.recv(1)'), kind="idle", name="python", call="recvfrom", on="unix socket to PLACE/s", place=scratch),
     StateCase(what="a unix socket whose server does not accept", command=python('import socket; s = socket.socket(1); s.bind("PLACE/s"); s.listen(); c = socket.socket(1); c.connect("PLACE/s"); c.recv(1)'), kind="idle", name="python", call="recvfrom", on="unix socket to PLACE/s, which has not accepted it", place=scratch),
     StateCase(what="a unix socket without a name", command=python("import socket; a, b = socket.socketpair(); a.recv(1)"), kind="idle", name="python", call="recvfrom", on="unix socket to pid"),
     StateCase(what="a FIFO that nobody else opens", command="mkfifo PLACE/fifo; cat <PLACE/fifo", kind="idle", name="bash", call="open", on="PLACE/fifo", place=scratch),
     StateCase(what="a lock that another process holds", command="flock PLACE/lock sleep 100 & until [[ -e PLACE/lock ]]; do sleep 0.1; done; sleep 0.3; flock PLACE/lock true", kind="idle", name="flock", call="flock", on="PLACE/lock, locked by pid", place=scratch),
+    StateCase(what="a lock whose taker has ended", command="exec 9>PLACE/lock; flock 9; flock PLACE/lock true", kind="idle", name="flock", call="flock", on=" (bash)", place=scratch),
+    StateCase(what="a child that has not started its program (`vfork`)", command=python("import ctypes, time; ctypes.CDLL(None).syscall(56, 0x4011, 0, 0, 0, 0) or time.sleep(100)"), kind="idle", name="python", call="nanosleep", on="a timer", machine="x86_64"),
+    StateCase(what="a timer, in a terminal inside the terminal", command="script -qc 'sleep 100; :' /dev/null </dev/tty >/dev/tty", kind="idle", name="sleep", call="nanosleep", on="a timer", echo=False),
     StateCase(what="another thread", command=python("import threading; threading.Event().wait()"), kind="idle", name="python", call="futex", on="another thread"),
     StateCase(what="a socket, in another thread", command=python("import socket, threading; a, b = socket.socketpair(); t = threading.Thread(target=a.recv, args=(1,)); t.start(); t.join()"), kind="idle", name="python", call="recvfrom", on="unix socket to pid"),
     StateCase(what="`tail -f`, watched by `grep`", command="tail -f /etc/passwd | grep x", kind="idle", name="tail", on="inotify"),
@@ -206,6 +225,8 @@ def watch_case(case: StateCase, start: Callable[..., AgentProcess]) -> tuple[Ans
         place = stack.enter_context(case.place()) if case.place is not None else ""
         if case.prefix and os.getuid():
             raise CannotProvokeError("needs root")
+        if case.machine not in ("", platform.machine()):
+            raise CannotProvokeError(f"is for {case.machine}")
         agent = start(prefix=case.prefix, python=PYTHON)
         ident = agent.start(case.command.replace("PLACE", place), timeout_s=20)
         frame = agent.read()

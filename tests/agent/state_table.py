@@ -25,7 +25,7 @@ def row(what: str, command: str, seen: Answer) -> str:
     on = re.sub(
         r"/(?:var/)?tmp/tmp\w+", "/tmp/x", re.sub(r"pid \d+", "pid N", re.sub(r":\d{4,5}\b", ":N", seen.get("on", "")))
     )
-    on = re.sub(r"checkrunner-states-\d+", "x", on)
+    on = re.sub(r"/dev/pts/\d+", "/dev/pts/N", re.sub(r"checkrunner-states-\d+", "x", on))
     echo = {True: "on", False: "OFF", None: ""}[seen.get("echo")]
     if len(command) > 60:
         command = command[:57] + "..."

@@ -7,10 +7,14 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from agent_process import AgentProcess, alive, eventually, interpreters
+from state_cases import CannotProvokeError, frozen_disk
+
+from checkrunner.link.payload import load_part
 
 Start = Callable[..., AgentProcess]
 
@@ -144,6 +148,30 @@ def test_a_process_that_cannot_be_killed(agent: AgentProcess, tmp_path: Path, fr
     assert time.monotonic() - started < 4
 
 
+def test_a_process_in_an_endless_wait_of_the_kernel_is_stuck(agent: AgentProcess) -> None:
+    """State D, which no signal ends: it is named with function and path, and the rest goes on without it."""
+    agent.run("v=2; cd /usr; export E=1")
+    other = agent.start("sleep 3; echo other", session="other")
+    with ExitStack() as stack:
+        try:
+            disk = stack.enter_context(frozen_disk())
+        except CannotProvokeError as why:
+            pytest.skip(str(why))
+        result = agent.run(f"cat </dev/null | tee {disk}/file; echo not reached", timeout_s=2.4)
+        assert result["execution"] == "stuck"
+        assert "session_abandoned" in result["notes"]
+        assert (result["seen"]["kind"], result["seen"]["name"]) == ("io_wait", "tee")
+        assert result["seen"]["on"] == f"{disk}/file"
+        assert result["seen"]["wchan"] in result["state"]
+        assert result["elapsed_s"] < 7
+        assert agent.output("echo $E $v $PWD") == "1 2 /usr\n"
+        assert agent.data(agent.wait_for(other)["id"]) == b"other\n"
+        started = time.monotonic()
+        agent.bye()
+        assert time.monotonic() - started < 4
+    assert not agent.directory.exists()
+
+
 def test_cancel(agent: AgentProcess, tmp_path: Path) -> None:
     up = [tmp_path / "main", tmp_path / "other"]
     running = agent.start(f": >{up[0]}; sleep 100")
@@ -264,5 +292,19 @@ def test_a_client_that_does_not_read_stops_no_timeout(agent: AgentProcess, tmp_p
 def test_cpu_seconds(agent: AgentProcess) -> None:
     agent.run(":")
     result = agent.run("timeout 0.5 sh -c 'while :; do :; done'")
-    assert 0.1 < result["cpu_s"] <= 1.0
+    assert 0.03 < result["cpu_s"] <= 1.0
     assert agent.run("sleep 0.3")["cpu_s"] < 0.2
+
+
+def test_without_the_code_that_ends_commands_they_end_all_the_same(agent: AgentProcess, tmp_path: Path) -> None:
+    """A client that does not send it: the shell is killed, and what the command has started is asked to end."""
+    agent.withheld = {"endings"}
+    agent.run("v=1; cd /usr")
+    pid_file = tmp_path / "pid"
+    result = agent.run(f"sleep 300 & echo $! >{pid_file}; wait", timeout_s=0.5)
+    assert result["execution"] == "timed_out"
+    assert result["elapsed_s"] < 8
+    assert eventually(lambda: not alive(int(pid_file.read_text())), 2)
+    assert agent.output("echo $v $PWD") == "1 /usr\n"
+    agent.send_part("endings", load_part("endings"))
+    assert agent.run("sleep 300", timeout_s=0.5)["elapsed_s"] < 2, "late is not never"

@@ -169,6 +169,88 @@ def test_exec_is_seen(agent: AgentProcess, command: str, rc: int) -> None:
     assert agent.output("echo $E $PWD") == "1 /usr\n"
 
 
+ENDS: dict[str, int | str] = {
+    # command: return code, or the signal that ended its shell
+    "kill -SEGV $$": "11",
+    "kill -ABRT $$": "6",
+    "kill -HUP $$; sleep 1": "1",
+    "kill -INT $$; echo after": "2",
+    "kill -PIPE $$": "13",
+    "kill -USR1 $$; echo after": "10",
+    "kill -9 0": "9",
+    "kill -9 -$$": "9",
+    "kill -TERM 0; sleep 1": "15",
+    "ulimit -s 8; f() { f; }; f": "11",
+    "trap 'kill -9 $$' EXIT; exit 3": "9",
+    "trap 'exit 7' ERR; false; echo no": 7,
+    "trap - EXIT; exit 4": 4,
+    "trap '' EXIT; exit 4": 4,
+    "trap 'exit 6' EXIT; trap - EXIT; exit 4": 4,
+    "trap 'set -e; false; echo' DEBUG; true": 1,
+    "exec /nonexistent; echo after": 127,
+    "exec -a bash sleep 0.1": 0,
+    "exec -c true": 0,
+    "exec timeout 1 false": 1,
+    "(exec false)": 1,
+    "shopt -s execfail; exec /nonexistent; false": 1,
+    "logout 3; false": 1,
+    "suspend -f; (exit 5)": 5,
+    "sleep 100 & exec false": 1,
+    "sleep 100 & kill %1; wait %1": 143,
+    "sleep 100 & disown -a; wait; false": 1,
+    "coproc cat; (exit 5)": 5,
+    "sleep 0.1 & fg; (exit 5)": 5,
+    "set -t; (exit 5)": 5,
+    "set -o vi; set -o history; set -H; (exit 5)": 5,
+    "wait 1": 127,
+    "((1/0))": 1,
+    "[[ x =~ ( ]]": 2,
+    "}": 2,
+    "declare -r x=1; x=2; echo after": 1,
+    "local x=1": 1,
+    "shift 99": 1,
+    "! true": 1,
+    "exec {fd}>/dev/null 1>&$fd 2>&$fd; (exit 5)": 5,
+    'for i in {3..64} 255; do eval "exec $i>&-"; done; (exit 5)': 5,
+    "exec 19</dev/null; exec 19<&-; (exit 5)": 5,
+    "exec > >(cat); (exit 5)": 5,
+    "echo x > >(cat); (exit 5)": 5,
+    "exec <<<text; cat; (exit 5)": 5,
+    "stty raw -echo </dev/tty; (exit 5)": 5,
+    "ulimit -v 10000; (exit 5)": 5,
+    "ulimit -f 1; (exit 5)": 5,
+    "umask 777; (exit 5)": 5,
+    "timeout -s KILL 0.1 sleep 9": 137,
+    'for b in $(compgen -b); do eval "$b() { return 9; }" 2>/dev/null; done; (unset -f exit; exit 5)': 5,
+}
+
+
+@pytest.mark.parametrize("command", ENDS)
+def test_whatever_a_command_does_to_its_shell_the_next_one_is_right(agent: AgentProcess, command: str) -> None:
+    agent.run("v=1; export E=2; cd /usr")
+    result = agent.run(command, timeout_s=10)
+    said = result.get("rc", str(result.get("signal")))
+    assert (result["execution"], said) == ("done", ENDS[command]), agent.data(result["id"], "stderr")
+    assert result["elapsed_s"] < 2
+    again = agent.run('\\command \\printf %s "$v $E $PWD"; (\\command \\exit 7)', timeout_s=10)
+    if "compgen -b" in command:  # that is what it has asked for
+        again = agent.run("/bin/sh -c 'echo $1; exit 7' sh \"$v $E $PWD\"")
+    assert (again["execution"], again["rc"]) == ("done", 7), again
+    assert agent.data(again["id"]).strip() == b"1 2 /usr"
+    assert again["elapsed_s"] < 3
+
+
+def test_a_command_that_kills_the_agent_ends_all(start_agent: Start) -> None:
+    """Its client sees the end of the stream; the next agent clears up."""
+    agent = start_agent()
+    agent.start("sleep 100 & setsid sleep 100 & kill -9 $PPID; sleep 100")
+    with pytest.raises(EOFError):
+        agent.read()
+    agent.process.wait(10)
+    assert start_agent().output("echo on") == "on\n"
+    assert not agent.directory.exists()
+
+
 @pytest.mark.parametrize(
     "command", ['echo "abc', "echo 'abc", "(", "if true", "for x in 1; do", "{", "echo $(", "case x in"]
 )

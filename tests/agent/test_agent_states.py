@@ -108,6 +108,34 @@ def test_a_reader_in_the_background_is_no_question(agent: AgentProcess) -> None:
     assert result["seen"]["name"] == "sleep"
 
 
+def test_the_holder_of_a_lock_is_found_among_many(agent: AgentProcess, tmp_path: Path) -> None:
+    """The kernel's list of locks comes in pages; and of several that wait, each waits behind the one before it."""
+    holder = f"""
+import fcntl, time
+files = [open("{tmp_path}/%d" % number, "w") for number in range(400)]
+for file in files:
+    fcntl.flock(file, fcntl.LOCK_EX)
+print("", flush=True)
+time.sleep(100)
+"""
+    with subprocess.Popen([PYTHON, "-c", holder], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        commands = [f"flock {tmp_path}/{number} true" for number in (0, 200, 399, 399, 399, 399)]
+        try:
+            for result, _ in crowd(agent, commands, 2.4):
+                assert f"locked by pid {process.pid} (python3" in result["state"], result
+        finally:
+            process.kill()
+
+
+def test_a_question_behind_many_children_is_seen(agent: AgentProcess) -> None:
+    """So is the kernel's list of the children of a process."""
+    agent.run("for n in {1..1200}; do sleep 100 & done", timeout_s=30)
+    result = agent.run("(read x </dev/tty)", timeout_s=20)
+    assert (result["execution"], result["seen"]["name"]) == ("waiting_input", "bash")
+
+
 def test_what_an_earlier_command_left_is_not_named(agent: AgentProcess) -> None:
     (left,) = agent.run("sleep 333 &")["leftover"]
     result = agent.run("cat /dev/zero | sleep 100", timeout_s=1.5)
@@ -152,6 +180,48 @@ def test_a_container(start_agent: Start) -> None:
     agent = restricted(start_agent, "exec")
     assert agent.run("read x </dev/tty")["execution"] == "waiting_input"
     assert agent.run("sleep 100 | cat", timeout_s=1.5)["seen"]["on"] == "a timer"
+
+
+def test_a_container_that_a_command_enters(agent: AgentProcess) -> None:
+    if os.getuid() or subprocess.run(["unshare", "-mpf", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("needs root and unshare")
+    result = agent.run("unshare -mpf --mount-proc sh -c 'sleep 100; :' | cat", timeout_s=2.4)
+    assert (result["seen"]["name"], result["seen"]["on"]) == ("sleep", "a timer")
+    result = agent.run("unshare -mpf --mount-proc sh -c 'read x </dev/tty; :'", timeout_s=10)
+    assert result["execution"] == "waiting_input"
+
+
+@pytest.fixture
+def sudo_for_nobody(tmp_path: Path) -> list[str]:
+    """A prefix for what nobody runs: there, and only there, nobody may do all by `sudo` without a password."""
+    if os.getuid() or shutil.which("sudo") is None or not Path("/etc/sudoers.d").is_dir():
+        pytest.skip("needs root and sudo")
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    (rules / "nobody").write_text("nobody ALL=(ALL) NOPASSWD: ALL\n")
+    (rules / "nobody").chmod(0o440)
+    bind = f'mount --bind {rules} /etc/sudoers.d && exec "$@"'
+    return ["unshare", "-m", "sh", "-c", bind, "sh", *NOBODY]
+
+
+@pytest.mark.parametrize("more", ["", " </dev/tty", " </dev/tty >/dev/tty 2>&1", " | cat"])
+def test_what_sudo_runs_is_unknown_and_never_a_question(
+    start_agent: Start, sudo_for_nobody: list[str], more: str
+) -> None:
+    agent = start_agent(prefix=sudo_for_nobody, python=PYTHON)
+    result = agent.run("sudo -n sleep 60" + more, timeout_s=2.4)
+    assert result["execution"] == "timed_out", result
+    assert result["seen"]["kind"] == "unknown", result
+    assert "uid 0" in result["state"]
+
+
+def test_the_password_of_sudo_is_a_question(start_agent: Start, sudo_for_nobody: list[str], tmp_path: Path) -> None:
+    (tmp_path / "rules" / "nobody").write_text("nobody ALL=(ALL) ALL\n")
+    agent = start_agent(prefix=sudo_for_nobody, python=PYTHON)
+    result = agent.run("sudo sleep 60", timeout_s=20)
+    assert (result["execution"], result["seen"]["name"], result["seen"]["echo"]) == ("waiting_input", "sudo", False)
+    assert result["prompt"].startswith("[sudo] password for nobody")
+    assert result["elapsed_s"] < 3
 
 
 def test_another_architecture(start_agent: Start) -> None:

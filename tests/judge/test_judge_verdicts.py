@@ -62,7 +62,7 @@ def test_the_default_holds_unless_rc_is_spoken_of(check: Check, rc: int, state: 
     ("rc", "message"),
     [
         (127, "could not look: a command was not found (rc 127)"),
-        (126, "could not look: a command was found but could not be executed (rc 126)"),
+        (126, "could not look: a command could not be executed, or was itself denied what it needs (rc 126)"),
     ],
 )
 def test_a_command_that_was_not_found(rc: int, message: str) -> None:

@@ -14,7 +14,7 @@ from async_helpers import run_async
 from peer import peer_payload
 from sshd import wait_until
 
-from checkrunner.link.payload import LATER, Payload, load_part, pack_payload
+from checkrunner.link.payload import LATER, PROBE_LINE, Payload, load_part, load_payload, pack_payload
 from checkrunner.link.session import FramedSession, open_session
 from checkrunner.link.transports.local import LocalTransport
 from checkrunner.model.errors import (
@@ -178,6 +178,81 @@ def test_a_start_up_file_that_never_ends_is_told_and_ended(tmp_path: Path) -> No
     wait_until(lambda: not Path(f"/proc/{pid}").exists(), what="the end of what hung there")
 
 
+def starts(transport: Wrapped) -> int:
+    """How often the agent was started, or its start tried."""
+    return sum(command != PROBE_LINE for command in transport.commands)
+
+
+@pytest.mark.parametrize(
+    "before", ["cat >/dev/null", "while read -r line; do :; done", "exec cat", "exec python3", "tr a b; cat; wc"]
+)
+def test_what_reads_all_input_is_told_soon(before: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checkrunner.link.starting._SILENT_S", 0.3)
+
+    async def use(session: FramedSession) -> None:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        with pytest.raises(HandshakeError, match=r"here: .*(reads all input|ended before the agent)") as caught:
+            await session.run(make_step("echo x"))
+        assert loop.time() - began < 10
+        assert "-t 0" in caught.value.hint or "start-up files" in caught.value.hint
+
+    assert starts(with_session(use, before, hello_timeout_s=30)) == 2
+
+
+def test_a_slow_start_up_file_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checkrunner.link.starting._SILENT_S", 0.3)
+
+    async def use(session: FramedSession) -> None:
+        result, _ = await session.run(make_step("echo x"))
+        assert result.rc == 0
+        assert session.notes == []
+
+    transport = with_session(use, "sleep 1.5", hello_timeout_s=30)
+    assert starts(transport) == 1
+    assert len(transport.commands) == 2, "it was asked once what it waits for"
+
+
+def test_a_start_up_file_that_hangs_once_costs_a_second_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checkrunner.link.starting._SILENT_S", 0.3)
+
+    async def use(session: FramedSession) -> None:
+        result, _ = await session.run(make_step("echo x"))
+        assert result.rc == 0
+
+    transport = with_session(use, f"[ -e {tmp_path}/once ] || {{ : >{tmp_path}/once; sleep 100; }}", hello_timeout_s=30)
+    assert starts(transport) == 2
+
+
+LIMITS = {
+    "-n 3": "login shell ended before the agent started",
+    "-n 6": "ulimit -n.* is 6",
+    "-n 12": "ulimit -n.* is 12",
+    "-d 1000": "Python, which ended before its hello",
+    "-d 4000": "Python, which ended before its hello.*MemoryError.*ulimit",
+    "-t 0": "Python, which ended before its hello",
+}
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_limits_that_keep_the_agent_from_starting_are_told_as_such(limit: str) -> None:
+    async def use(session: FramedSession) -> None:
+        with pytest.raises(HandshakeError, match=LIMITS[limit]) as caught:
+            await session.run(make_step("true"))
+        assert "Install" not in str(caught.value)
+
+    with_session(use, f"ulimit {limit}", payload=load_payload())
+
+
+@pytest.mark.parametrize("limit", ["-v 60000", "-n 20", "-u 1", "-s 100", "-f 0", "-c 0", "-l 0"])
+def test_limits_that_leave_enough_do_no_harm(limit: str) -> None:
+    async def use(session: FramedSession) -> None:
+        result, _ = await session.run(make_step("true"))
+        assert result.rc == 0
+
+    with_session(use, f"ulimit {limit}", payload=load_payload())
+
+
 def test_only_a_start_without_hello_is_killed() -> None:
     killed: list[bool] = []
 
@@ -187,9 +262,9 @@ def test_only_a_start_without_hello_is_killed() -> None:
         assert link is not None
         close = link.channel.aclose
 
-        async def noted(*, kill: bool = False) -> None:
+        async def noted(*, kill: bool = False) -> bool:
             killed.append(kill)
-            await close(kill=kill)
+            return await close(kill=kill)
 
         link.channel.aclose = noted  # type: ignore[method-assign]
 

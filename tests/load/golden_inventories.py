@@ -18,7 +18,7 @@ from typing import Any
 from oracle import Call, find_oracle, list_call
 
 from checkrunner.model.inventory import Inventory
-from checkrunner.model.sources import Secret
+from checkrunner.model.sources import Secret, Template
 
 __all__ = ["INVENTORIES", "Counts", "cases", "count", "differences", "expected", "expected_text", "question", "sources"]
 
@@ -142,6 +142,8 @@ def _bare(value: Any) -> Any:
 def _as_ansible(value: object) -> object:
     if isinstance(value, Secret):
         return value.reveal()
+    if isinstance(value, Template):
+        return value.text
     if isinstance(value, date | datetime | time):
         return value.isoformat()
     raise TypeError(f"{value!r} is no value of an inventory")

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from checkrunner.load.connection import settle
 from checkrunner.load.inventory import load_inventory
-from checkrunner.model.errors import InventoryError
-from checkrunner.model.inventory import Host
+from checkrunner.model.errors import InventoryError, LoadError
+from checkrunner.model.inventory import Host, Setting
 from checkrunner.model.sources import Secret
 
 
@@ -46,7 +47,16 @@ def test_the_prefixed_name_wins(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("written", "transport"),
-    [("ssh", "ssh"), ("smart", "ssh"), ("paramiko", "ssh"), ("local", "local"), ("ansible.builtin.ssh", "ssh")],
+    [
+        ("ssh", "ssh"),
+        ("smart", "ssh"),
+        ("paramiko", "ssh"),
+        ("local", "local"),
+        ("ansible.builtin.ssh", "ssh"),
+        # Whether there is such a transport counts only where the host is to be reached.
+        ("winrm", "winrm"),
+        ("community.docker.docker", "community.docker.docker"),
+    ],
 )
 def test_transports(tmp_path: Path, written: str, transport: str) -> None:
     assert host(tmp_path, f"ansible_connection: {written}").transport == transport
@@ -56,14 +66,9 @@ def test_transports(tmp_path: Path, written: str, transport: str) -> None:
 @pytest.mark.parametrize(
     ("variables", "column", "message", "hint"),
     [
-        ("ansible_connection: winrm", 39, "'winrm' is not supported", "Supported: ssh"),
-        ("ansible_connection: locale", 39, "'locale' is not supported", "'local'"),
         ("ansible_port: x", 33, "'x' is not a port", "65535"),
         ("ansible_port: 0", 33, "'0' is not a port", ""),
         ("ansible_port: true", 33, "'true' is not a port", ""),
-        ("ansible_host: '{{ ip }}'", 34, "cannot hold a template", ""),
-        ("ansible_password: '{{ vault }}'", 38, "cannot hold a template", ""),
-        ("ansible_ssh_common_args: '-J {{ j }}'", 45, "cannot hold a template", ""),
         ("ansible_user: [a]", 33, "not a list", ""),
     ],
 )
@@ -130,3 +135,84 @@ def test_group_passwords_are_secrets_in_the_group_too(tmp_path: Path) -> None:
 def test_passwords_are_texts_as_written(tmp_path: Path, text: str) -> None:
     assert ini_host(tmp_path, f"ansible_password={text}").password == Secret(text)
     assert host(tmp_path, f"ansible_password: {text}").password == Secret(text)
+
+
+def test_templates_are_kept_for_later(tmp_path: Path) -> None:
+    found = host(
+        tmp_path,
+        "ansible_host: '{{ ip }}', ansible_port: '{{ p }}', ansible_user: '{% if x %}a{% endif %}', "
+        "ansible_password: '{{ vault }}', ansible_connection: '{{ c }}', ansible_ssh_common_args: '-J {{ j }}', "
+        "become: '{{ b }}', ansible_python_interpreter: '{{ nobody_reads_it }}'",
+    )
+
+    assert {field: (s.name, s.value) for field, s in found.unsettled.items()} == {
+        "address": ("ansible_host", "{{ ip }}"),
+        "port": ("ansible_port", "{{ p }}"),
+        "user": ("ansible_user", "{% if x %}a{% endif %}"),
+        "password": ("ansible_password", "{{ vault }}"),
+        "transport": ("ansible_connection", "{{ c }}"),
+        "ssh_common_args": ("ansible_ssh_common_args", "-J {{ j }}"),
+        "become": ("become", "{{ b }}"),
+    }
+    assert (found.address, found.port, found.password) == ("{{ ip }}", None, None)
+    address = found.unsettled["address"]
+    assert (address.source.line, address.source.column) == (1, 34)
+    assert "ansible_host: '{{ ip }}'" in address.line_text
+
+
+def test_a_stronger_name_settles_what_a_weaker_one_leaves_open(tmp_path: Path) -> None:
+    found = host(tmp_path, "user: '{{ u }}', ansible_user: joe, become_user: '{{ b }}', ansible_become_user: app")
+
+    assert (found.user, found.options["become_user"], dict(found.unsettled)) == ("joe", "app", {})
+
+
+def test_what_a_template_of_a_password_holds_is_hidden(tmp_path: Path) -> None:
+    found = host(tmp_path, "ansible_password: \"{{ x | default('hunter2') }}\", ansible_become_pass: '{{ vault }}'")
+
+    assert "hunter2" not in repr(found)
+    assert found.vars["ansible_become_pass"] == "{{ vault }}"
+    assert isinstance(found.unsettled["password"].value, Secret)
+
+
+def fail(setting: Setting, message: str, hint: str) -> LoadError:
+    return LoadError(f"{setting.name}: {message}", source=setting.source, hint=hint)
+
+
+def test_values_of_templates_are_read_as_written_ones_are(tmp_path: Path) -> None:
+    found = host(
+        tmp_path,
+        "ansible_host: '{{ a }}', ansible_port: '{{ a }}', ansible_user: '{{ a }}', ansible_password: '{{ a }}', "
+        "ansible_connection: '{{ a }}', ansible_become: '{{ a }}', ansible_ssh_extra_args: '{{ a }}'",
+    )
+    settled = settle(
+        found,
+        {
+            "address": None, "port": 2222, "user": Secret("ops"), "password": "pw", "transport": "smart",
+            "become": False, "ssh_extra_args": Secret("-v"),
+        },
+        fail,
+    )  # fmt: skip
+
+    assert (settled.address, settled.port, settled.user, settled.transport) == ("h", 2222, "ops", "ssh")
+    assert settled.password == Secret("pw")
+    assert (settled.options["become"], settled.options["ssh_extra_args"]) == (False, "-v")
+    assert not settled.unsettled
+    assert settle(found, {"port": "22"}, fail).unsettled.keys() == found.unsettled.keys() - {"port"}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("port", "x", "ansible_port: 'x' is not a port"),
+        ("port", Secret("90210"), "ansible_port: ******** is not a port"),
+        ("port", True, "is not a port"),
+        ("address", ["a"], "ansible_host: this connection setting is a text"),
+    ],
+)
+def test_values_of_templates_that_cannot_be(tmp_path: Path, field: str, value: object, message: str) -> None:
+    found = host(tmp_path, "ansible_host: '{{ a }}', ansible_port: '{{ a }}'")
+
+    with pytest.raises(LoadError) as caught:
+        settle(found, {field: value}, fail)
+
+    assert message in caught.value.message

@@ -173,7 +173,11 @@ def test_secrets_of_an_inventory(tmp_path: Path) -> None:
     path.write_text("all: {hosts: {h: {ansible_user: !env WHO, ansible_password: !cmd printf pw, x: [!env WHO]}}}\n")
     host = load_inventory([str(path)], secrets=SecretReader(environment={"WHO": "ops"})).hosts["h"]
 
-    assert host.user == "ops"
+    user = host.unsettled["user"].value
+    assert isinstance(user, Secret)
+    assert not user.is_open
+    assert host.user == "********"
+    assert user.reveal() == "ops"
     assert host.password is not None
     assert not host.password.is_open
     assert host.password.reveal() == "pw"

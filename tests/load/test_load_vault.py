@@ -273,7 +273,6 @@ LEAKS = [
     ("hosts", "[web\nhunter2 = 3 4\n", 0),
     ("hosts", "h p=1 hunter2\n", 1),
     ("hosts", "h ansible_port=hunter2\n", 1),
-    ("hosts", "h ansible_connection=hunter2\n", 1),
     ("hosts", "[web:hunter2]\nh\n", 1),
     ("hosts.yml", "all: {hosts: {h: {a: *hunter2}}}\n", 1),
     ("hosts.yml", "all: {hosts: {h: {a: !hunter2 b}}}\n", 1),

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from cli_runner import CommandLine, Outcome
 from sshd import SshdFixture
+
+MakeSshd = Callable[..., SshdFixture]
 
 
 def verdicts(outcome: Outcome) -> dict[str, str]:
@@ -54,6 +59,9 @@ def test_children_that_stay_delay_nothing_and_are_named(cli: CommandLine) -> Non
 
     assert outcome.code == 0
     assert outcome.report["run"]["elapsed_s"] < 20
+    (warning,) = outcome.report["warnings"]
+    assert "left_running: the check background left processes running" in warning
+    cli.sshd.assert_clean()
 
 
 def test_outputs_keep_their_bytes_and_their_counts(cli: CommandLine) -> None:
@@ -177,3 +185,69 @@ def test_a_pattern_that_can_never_be_found_is_refused(cli: CommandLine) -> None:
 
     assert outcome.code == 64
     assert "newline" in outcome.report["run"]["error"]
+
+
+def test_a_check_that_kills_the_agent_ends_its_host_alone(cli: CommandLine) -> None:
+    outcome = cli.run("""
+        - hosts: all
+          checks:
+            - {id: before, run: 'true'}
+            - {id: killer, run: 'sleep 300 & kill -9 $PPID; sleep 300'}
+            - {id: after, run: 'true'}
+        """)
+
+    assert outcome.code == 3
+    assert outcome.report["totals"]["host"] == {"lost": 1}
+    assert outcome.report["totals"]["verdict"] == {"ok": 1, "unknown": 2}
+    assert outcome.report["run"]["elapsed_s"] < 20
+    again = cli.run("- hosts: all\n  checks: [{id: again, run: 'echo on', expect: {stdout: {equals: 'on'}}}]\n")
+    assert again.code == 0, again.stdout
+    cli.sshd.assert_clean()
+
+
+@pytest.fixture
+def cramped(make_sshd: MakeSshd, tmp_path: Path, request: pytest.FixtureRequest) -> CommandLine:
+    """A host on which all places for captures are file systems made as the test says."""
+    if os.getuid():
+        pytest.skip("needs root")
+    sshd: SshdFixture
+    shell = tmp_path / "shell"
+    sshd = make_sshd(shell=str(shell))
+    places = [sshd.run_dir, sshd.remote_home, "/dev/shm", "/var/tmp", "/tmp"]
+    mounts = "; ".join(f"mount -t tmpfs -o {request.param} tmpfs {place}" for place in places)
+    shell.write_text(f'#!/bin/sh\nexec unshare -m /bin/sh -c \'{mounts}; exec /bin/bash "$@"\' sh "$@"\n')
+    shell.chmod(0o755)
+    return CommandLine(folder=tmp_path, sshd=sshd)
+
+
+# In memory are kept 256 KiB of an output; the command that writes more is ended.
+CRAMPED = """
+    - hosts: all
+      checks:
+        - {id: large, run: 'seq 1000000; exit 3', expect: {rc: 3}}
+        - {id: small, run: 'echo fine', session: b, expect: {stdout: {equals: fine}}}
+        - {id: failing, run: 'seq 1000000; false'}
+        - {id: quiet, run: 'false'}
+        - {id: heredoc, run: "cat <<X\nhere\nX", expect: {stdout: {equals: here}}}
+    """
+
+
+@pytest.mark.parametrize("cramped", ["size=1m,noexec", "size=16k", "ro", "size=1m,nr_inodes=3"], indirect=True)
+def test_a_host_without_room_says_what_it_can(cramped: CommandLine) -> None:
+    """A full or read-only disk costs outputs, never return codes."""
+    outcome = cramped.run(CRAMPED)
+
+    assert outcome.report["totals"]["host"] == {"reached": 1}, outcome.stdout + outcome.stderr
+    found = verdicts(outcome)
+    in_memory = "kept in memory, up to 256 KiB each" in json.dumps(outcome.report["warnings"])
+    if in_memory:
+        assert "reached the cap of 262,144 bytes" in outcome.finding("failing")["reasons"][0]["message"]
+        assert (found["failing"], found["large"]) == ("unknown", "unknown")
+    else:
+        assert found["failing"] == "crit"
+        assert outcome.finding("failing")["result"]["rc"] == 1
+        assert outcome.report["totals"]["capture"]["failed"] == 2
+    assert found["quiet"] == "crit"
+    assert found.keys() <= {"failing", "quiet", "large", "heredoc"}
+    # Where nothing can be written, bash itself has nowhere to put a here document.
+    assert found.get("heredoc", "crit") == "crit"

@@ -198,3 +198,29 @@ def test_a_password_is_asked_for_and_appears_nowhere(make_sshd: object, tmp_path
 
     assert outcome.finding("a")["verdict"] == "crit"
     assert "open-sesame" not in outcome.stdout + outcome.stderr
+
+
+def test_settings_that_are_templates_reach_the_host(make_sshd: object, tmp_path: Path) -> None:
+    sshd = make_sshd(password="open-sesame-4711")  # type: ignore[operator]  # as above
+    cli = CommandLine(folder=tmp_path, sshd=sshd)
+    (tmp_path / "inventory.yml").write_text(
+        "all:\n  hosts: {h1: {number: 1}, h2: {number: 2}, win: {ansible_connection: winrm}}\n  vars:\n"
+        f"    addresses: ['', {sshd.address(1)}, {sshd.address(2)}]\n"
+        "    ansible_host: '{{ addresses[number] }}'\n"
+        f"    ansible_port: '{{{{ {sshd.port} if login else 1 }}}}'\n"
+        "    ansible_user: '{{ login }}'\n"
+        "    ansible_password: '{{ vault_password }}'\n"
+        "    ansible_ssh_common_args: '-o UserKnownHostsFile={{ keys }}'\n"
+        "    vault_password: !cmd printf open-sesame-4711\n"
+        f"    keys: {sshd.known_hosts}\n"
+    )
+    argv = cli.argv(
+        "run", cli.playbook("- hosts: all\n  checks: [{id: a, run: 'echo open-sesame-4711; exit 1'}]\n"),
+        "-i", tmp_path / "inventory.yml", "-e", "login=root", "--ssh-config", "none", "--format", "json", "-v",
+    )  # fmt: skip
+
+    outcome = cli.call(argv)
+
+    assert outcome.finding("a")["hosts"] == "h[1-2]"
+    assert outcome.report["totals"]["host"] == {"reached": 2, "unsupported": 1}
+    assert "open-sesame" not in outcome.stdout + outcome.stderr

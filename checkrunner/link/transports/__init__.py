@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from checkrunner.model.errors import UnknownNameError
+from checkrunner.model.errors import UnknownNameError, UnsupportedError, nearest
+from checkrunner.model.inventory import Host
 from checkrunner.model.options import LocalOptions, SshOptions
 from checkrunner.model.seams import Transport
 
-__all__ = ["TRANSPORTS", "make_transport"]
+__all__ = ["TRANSPORTS", "make_transport", "unsupported"]
 
 
 def _local(options: LocalOptions) -> Transport:
@@ -41,3 +42,13 @@ def make_transport(name: str, *, ssh: SshOptions | None = None, local: LocalOpti
     if factory is None:
         raise UnknownNameError("transport", name, TRANSPORTS)
     return factory(ssh or SshOptions(), local or LocalOptions())
+
+
+def unsupported(host: Host) -> UnsupportedError | None:
+    """Why the host cannot be reached: its connection has no row among `TRANSPORTS`. None where it has one."""
+    if host.transport in TRANSPORTS:
+        return None
+    close = nearest(host.transport, TRANSPORTS)
+    known = " and ".join(sorted(TRANSPORTS))
+    hint = f"Did you mean {close!r}?" if close else f"Hosts are reached by {known}: leave it out with --limit"
+    return UnsupportedError(f"{host.name}: the connection {host.transport!r} is not supported", hint=hint)

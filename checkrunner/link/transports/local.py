@@ -131,7 +131,11 @@ class LocalChannel:
         """The last bytes of the program's standard error."""
         return self._inbox.tail()
 
-    async def aclose(self, *, kill: bool = False) -> None:
+    async def end_input(self) -> None:
+        """End the program's input; see the seam."""
+        self._stdin.close()
+
+    async def aclose(self, *, kill: bool = False) -> bool:
         """End the program's input and wait about a second at most for its end."""
         if kill and self._process.poll() is None:
             # A session of its own, so its group is what it started as well.
@@ -141,6 +145,7 @@ class LocalChannel:
             self._inbox.close()
             self._closing = asyncio.ensure_future(self._close())
         await asyncio.shield(self._closing)
+        return self._process.poll() is not None
 
     async def _close(self) -> None:
         self._stdin.close()

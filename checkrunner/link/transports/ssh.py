@@ -25,7 +25,8 @@ __all__ = ["SshChannel", "SshTransport"]
 
 # A connection without channels is kept this long: a start that is repeated finds it standing.
 _LINGER_S = 1.0
-_CLOSING_S = 1.0
+# How long the end of a login shell is waited for that was told to end.
+_KILLING_S = 0.7
 
 
 @dataclass(slots=True)
@@ -119,6 +120,7 @@ class SshChannel(asyncssh.SSHClientSession[bytes]):
         self._broken: BaseException | None = None
         self._gone = False
         self._closed = False
+        self._exited = asyncio.Event()
         self._writable = asyncio.Event()
         self._writable.set()
 
@@ -144,21 +146,34 @@ class SshChannel(asyncssh.SSHClientSession[bytes]):
         """The last bytes of the command's standard error."""
         return self._inbox.tail()
 
-    async def aclose(self, *, kill: bool = False) -> None:
-        """End the command's input and the channel. Costs no round trip: nothing is waited for."""
+    async def end_input(self) -> None:
+        """End the command's input; see the seam."""
+        if self._channel is not None and not self._gone and not self._closed:
+            self._channel.write_eof()
+
+    async def aclose(self, *, kill: bool = False) -> bool:
+        """End the command's input and the channel. Waits for nothing but the end of what is killed."""
         if self._closed:
-            return
+            return self._exited.is_set()
         self._closed = True
         self._inbox.close()
         self._writable.set()
         if self._channel is not None and not self._gone:
-            if kill:
-                # The login shell and what it runs: a server without a terminal leaves them when the channel ends.
-                with contextlib.suppress(OSError):
-                    self._channel.send_signal("TERM")
             self._channel.write_eof()
+            if kill:
+                await self._kill(self._channel)
             self._channel.close()
         self._released()
+        return self._exited.is_set()
+
+    async def _kill(self, channel: asyncssh.SSHClientChannel[bytes]) -> None:
+        """End the login shell and what it runs: a server without a terminal leaves them when the channel ends. OpenSSH
+        passes no signal on to what root or a forced command has started, and does not say so."""
+        with contextlib.suppress(OSError, asyncssh.Error):
+            channel.send_signal("TERM")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_KILLING_S):
+                await self._exited.wait()
 
     # ---- called by asyncssh
 
@@ -177,6 +192,14 @@ class SshChannel(asyncssh.SSHClientSession[bytes]):
         """The command ended its output; the channel stays open until we close it."""
         self._inbox.end()
         return True
+
+    def exit_status_received(self, status: int) -> None:  # noqa: ARG002 (asyncssh's name and arguments)
+        """The command has ended."""
+        self._exited.set()
+
+    def exit_signal_received(self, *_: object) -> None:
+        """A signal has ended the command."""
+        self._exited.set()
 
     def pause_writing(self) -> None:
         """The host does not read."""

@@ -1,0 +1,160 @@
+"""How the hosts of a plan are reached: settings that are templates, or secrets, get their values before it runs."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from checkrunner.link.transports import unsupported
+from checkrunner.load.connection import settle
+from checkrunner.model.errors import LoadError
+from checkrunner.model.inventory import Host, Inventory, empty
+from checkrunner.model.sources import Secret, SourceRef
+from checkrunner.plan.build import Plan
+from checkrunner.plan.connections import SettingNames, setting_error, value_of_setting
+from checkrunner.plan.hostplan import HostPlan
+from checkrunner.plan.variables import Variables, host_variables
+
+__all__ = ["Settled", "settle_connections"]
+
+_LOCAL = frozenset({"become", "become_user"})
+"""What counts of a host that is this machine: it has no address, and nobody logs in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """A plan whose hosts can be reached. `errors` are those of settings that have no usable value, each once for all
+    hosts; `masks` the secrets that went into settings."""
+
+    plan: Plan
+    errors: tuple[LoadError, ...] = ()
+    masks: tuple[Secret, ...] = ()
+
+
+def settle_connections(
+    plan: Plan, inventory: Inventory, environment: Mapping[str, str], playbook_dir: str | None
+) -> Settled:
+    """Settle what is unsettled of the plan's hosts, as far as it is needed to reach them. Opens secrets for it.
+
+    A host whose connection is not supported needs nothing. Connects nothing.
+    """
+    if not any(_is_open(host.host) for host in plan.hosts):
+        return Settled(plan=plan)
+    settling = _Settling(plan, inventory, environment, playbook_dir)
+    hosts = tuple(settling.settled(host) if _is_open(host.host) else host for host in plan.hosts)
+    return Settled(plan=replace(plan, hosts=hosts), errors=settling.errors(), masks=tuple(settling.masks))
+
+
+def _is_open(host: Host) -> bool:
+    """Whether anything of how the host is reached is still to be found out."""
+    return bool(host.unsettled) or (host.password is not None and not host.password.is_open)
+
+
+class _Settling:
+    def __init__(
+        self, plan: Plan, inventory: Inventory, environment: Mapping[str, str], playbook_dir: str | None
+    ) -> None:
+        self.masks: dict[Secret, None] = {}
+        self._found: dict[tuple[SourceRef, str, str], tuple[LoadError, list[str]]] = {}
+        shared = {
+            "hostvars": _ByName(functools.partial(self._vars_of, plan, inventory), inventory.hosts),
+            "groups": _ByName(_members(inventory).__getitem__, inventory.groups),
+            "lookup": functools.partial(_lookup, environment),
+        }
+        if playbook_dir is not None:
+            shared["playbook_dir"] = os.path.abspath(playbook_dir)
+        self._shared: Mapping[str, Any] = shared
+
+    def settled(self, plan: HostPlan) -> HostPlan:
+        """The host's plan with what is needed to reach the host. Errors are kept."""
+        names = SettingNames(plan, {**self._shared, **_places(plan.host)})
+        host = self._with(plan.host, {"transport"}, names)
+        if unsupported(host):
+            return plan.reached_as(replace(host, password=None, unsettled=empty()))
+        if host.transport == "local":
+            host = replace(self._with(host, _LOCAL, names), password=None)
+        else:
+            host = self._with(host, host.unsettled, names)
+        return plan.reached_as(replace(host, unsettled=empty()))
+
+    def _with(self, host: Host, wanted: Container[str], names: SettingNames) -> Host:
+        for field, setting in host.unsettled.items():
+            if field not in wanted:
+                continue
+            try:
+                value = value_of_setting(setting, names)
+                host = settle(host, {field: value}, setting_error)
+            except LoadError as error:
+                key = (error.source, error.message, setting.name)
+                self._found.setdefault(key, (error, []))[1].append(host.name)
+            else:
+                if isinstance(value, Secret):
+                    self.masks[value] = None
+        return host
+
+    def _vars_of(self, plan: Plan, inventory: Inventory, name: str) -> Variables:
+        host = inventory.hosts[name]
+        return host_variables(host, {}, plan.setup.extra_vars, plan.templates, {**self._shared, **_places(host)})
+
+    def errors(self) -> tuple[LoadError, ...]:
+        """Each once, in the order of the files, with the first of its hosts and how many more it has."""
+        errors = [_of_hosts(error, name, hosts) for (_, _, name), (error, hosts) in self._found.items()]
+        return tuple(sorted(errors, key=lambda e: (e.source.path, e.source.line, e.source.column)))
+
+
+def _of_hosts(error: LoadError, setting: str, hosts: list[str]) -> LoadError:
+    more = f" and {len(hosts) - 1} more" if len(hosts) > 1 else ""
+    message = f"{error.message} ({setting} of host {hosts[0]}{more})"
+    return type(error)(message, source=error.source, line_text=error.line_text, hint=error.hint)
+
+
+class _ByName:
+    """Values by name, each made when it is asked for. (Not a Mapping: of those, templates are given a whole copy.)"""
+
+    def __init__(self, make: Callable[[str], Any], names: Mapping[str, object]) -> None:
+        self._make = functools.lru_cache(maxsize=None)(make)
+        self._names = names
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._make(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def _members(inventory: Inventory) -> dict[str, list[str]]:
+    """The hosts of each group, also those of groups within it, in the inventory's order."""
+    members: dict[str, list[str]] = {name: [] for name in inventory.groups}
+    for host in inventory.hosts.values():
+        for group in ("all", *host.groups):
+            members[group].append(host.name)
+    return members
+
+
+def _places(host: Host) -> dict[str, str]:
+    """Names that Ansible has for a host, beside its variables."""
+    short = {"inventory_hostname_short": host.name.split(".")[0]}
+    path = host.source.path
+    if not os.path.isfile(path):
+        return short
+    file = os.path.abspath(path)
+    return {**short, "inventory_file": file, "inventory_dir": os.path.dirname(file)}
+
+
+def _lookup(environment: Mapping[str, str], plugin: object, *terms: object, default: object = "") -> object:
+    """``lookup('env', 'NAME')``: the one look-up that settings have. What is not set is empty, as in Ansible."""
+    if plugin not in ("env", "ansible.builtin.env") or len(terms) != 1:
+        message = f"lookup({plugin!r}, ...) is not available: only lookup('env', 'NAME'); !cmd runs a program"
+        raise ValueError(message)
+    return environment.get(str(terms[0]), default)

@@ -1,0 +1,209 @@
+"""Children that are to stay: `keep=1`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from agent_process import AgentProcess, Answer, alive, eventually, interpreters, kill_quietly
+
+Start = Callable[..., AgentProcess]
+KEEP = {"keep": 1}
+
+
+class Place:
+    """A directory for files with pids. At the end everything named in them is ended."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        # Other agents of this user would clear up after one that is killed, by the rules of their version.
+        self.env = {**os.environ, "XDG_RUNTIME_DIR": str(path)}
+
+    def pid(self, name: str) -> int:
+        file = self.path / name
+        assert eventually(lambda: file.exists() and file.read_text().endswith("\n"))
+        return int(file.read_text())
+
+    def grows(self, name: str) -> bool:
+        file = self.path / name
+        size = file.stat().st_size if file.exists() else 0
+        return eventually(lambda: file.exists() and file.stat().st_size > size + 3)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    yield Place(tmp_path)
+    for file in tmp_path.glob("*.pid"):
+        kill_quietly(int(file.read_text()))
+    assert eventually(lambda: not readers()), "readers end with the one whose output they read"
+
+
+def readers() -> list[int]:
+    """Processes that read our outputs when nobody else does."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if (
+                entry.name.isdigit()
+                and (entry / "cmdline").read_bytes() == b"cat\0"
+                and not (entry / "environ").read_bytes()
+            ):
+                found.append(int(entry.name))
+        except OSError:
+            pass
+    return found
+
+
+# Each writes to both outputs all the time, marks that it still does, and puts its pid into NAME.pid.
+LOOP = "while :; do echo out; echo err >&2; echo x >>PLACE/NAME.log; sleep 0.05; done"
+DAEMONS = {
+    "subshell": "(echo $BASHPID >PLACE/NAME.pid; LOOP) & sleep 0.2",
+    "function": "f() { echo $BASHPID >PLACE/NAME.pid; LOOP; }; f & disown; sleep 0.2",
+    "nohup": "nohup sh -c 'echo $$ >PLACE/NAME.pid; LOOP' & sleep 0.2",
+    "setsid": "setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP'; sleep 0.2",
+    "wiped": "env -i setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP'; sleep 0.2",
+    "late": "(sleep 1; env -i setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP') &",
+    "closed": "setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP' <&- >&- 2>&-; sleep 0.2",
+    "script": "sh -c 'sh -c \"echo \\$\\$ >PLACE/NAME.pid; LOOP\" &'; sleep 0.2",
+}
+
+
+def daemon(place: Place, name: str) -> str:
+    return DAEMONS[name].replace("LOOP", LOOP).replace("PLACE", str(place.path)).replace("NAME", name)
+
+
+def end(agent: AgentProcess, how: str) -> None:
+    if how == "bye":
+        agent.bye()
+    elif how == "eof":
+        agent.stdin.close()
+    elif how == "closed output":
+        agent.stdout.close()
+        agent.start("echo")
+    else:
+        agent.process.send_signal(getattr(signal, how))
+    agent.process.wait(10)
+
+
+@pytest.mark.parametrize("how", ["bye", "eof", "SIGTERM", "closed output", "SIGKILL"])
+def test_what_is_kept_lives_on_and_writes_on(start_agent: Start, place: Place, how: str) -> None:
+    agent = start_agent(env=place.env)
+    for name in DAEMONS:
+        result = agent.run(daemon(place, name), keys=KEEP)
+        assert (result["execution"], result["rc"]) == ("done", 0)
+        assert result["elapsed_s"] < 5
+        pid = place.pid(f"{name}.pid")
+        assert pid in result["leftover"] or name == "late"
+    agent.run("true")
+    end(agent, how)
+    for name in DAEMONS:
+        assert place.grows(f"{name}.log"), name
+    # The next agent of this user clears up after a killed one; not this.
+    second = start_agent(env=place.env)
+    assert second.output("echo on") == "on\n"
+    if how == "SIGKILL":
+        assert eventually(lambda: not agent.directory.exists())
+    second.bye()
+    for name in DAEMONS:
+        assert place.grows(f"{name}.log"), name
+
+
+@pytest.mark.parametrize("python", interpreters())
+def test_so_it_is_on_every_interpreter(start_agent: Start, place: Place, python: str) -> None:
+    agent = start_agent(python=python, env=place.env)
+    agent.run(daemon(place, "nohup"), keys=KEEP)
+    agent.run(daemon(place, "subshell"), keys=KEEP)
+    agent.bye()
+    assert place.grows("nohup.log")
+    assert place.grows("subshell.log")
+
+
+def test_other_commands_keep_nothing(start_agent: Start, place: Place) -> None:
+    agent = start_agent(env=place.env)
+    agent.run(daemon(place, "nohup"), keys=KEEP)
+    others: list[int] = []
+    for name in ("subshell", "setsid", "wiped"):
+        agent.run(daemon(place, name))
+        others.append(place.pid(f"{name}.pid"))
+    assert all(alive(pid) for pid in others)
+    agent.bye()
+    assert not any(alive(pid) for pid in others)
+    assert alive(place.pid("nohup.pid"))
+
+
+def test_what_is_kept_is_nothing_to_later_commands(start_agent: Start, place: Place) -> None:
+    agent = start_agent(env=place.env)
+    agent.run(daemon(place, "subshell"), keys=KEEP)
+    agent.run(daemon(place, "setsid"), keys=KEEP)
+    result = agent.run("sleep 30", timeout_s=0.5)
+    assert result["execution"] == "timed_out"
+    result = agent.run("sleep 0.3; exit 3")
+    assert (result["rc"], result.get("leftover")) == (3, None)
+    result = agent.run("kill -9 $$")
+    assert "shell_replaced" in result["notes"]
+    assert agent.wait_for(agent.ask("cancel"))["t"] == "ok"
+    assert place.grows("subshell.log")
+    assert place.grows("setsid.log")
+
+
+def test_the_command_itself_has_its_timeout(start_agent: Start, place: Place) -> None:
+    """What it leaves may stay, when it has ended by itself: until then it is a command like others."""
+    agent = start_agent(env=place.env)
+    result = agent.run(daemon(place, "subshell") + "; sleep 300", timeout_s=1, keys=KEEP)
+    assert result["execution"] == "timed_out"
+    assert not alive(place.pid("subshell.pid"))
+
+
+def test_outputs_of_what_is_kept_count_until_the_command_ends(start_agent: Start, place: Place) -> None:
+    agent = start_agent(env=place.env)
+    result = agent.run("echo before; " + daemon(place, "nohup") + "; echo after", keys=KEEP)
+    data = agent.data(result["id"])
+    assert data.startswith(b"before\n")
+    assert data.endswith(b"after\n")
+    assert agent.output("echo $CHECKRUNNER_SHELL").strip().count(".") == 1
+
+
+def test_the_marker_is_as_before_afterwards(start_agent: Start, place: Place) -> None:
+    agent = start_agent(env=place.env)
+    before = agent.output("echo $CHECKRUNNER_SHELL")
+    assert agent.output("echo $CHECKRUNNER_SHELL; unset CHECKRUNNER_SHELL", keys=KEEP) == "k" + before
+    assert agent.output("echo $CHECKRUNNER_SHELL") == before
+
+
+def test_nothing_to_keep(start_agent: Start, place: Place) -> None:
+    agent = start_agent(env=place.env)
+    result = agent.run("true", keys=KEEP)
+    assert "leftover" not in result
+    started = time.monotonic()
+    agent.bye()
+    assert time.monotonic() - started < 1
+
+
+def test_without_a_directory(start_agent: Start, place: Place) -> None:
+    """Where outputs are anonymous pipes."""
+    if os.getuid() or subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("needs root and a mount namespace of its own")
+    hide = (
+        f"mount --bind {place.path} /mnt && for d in /dev/shm /var/tmp /tmp; do mount -t tmpfs -o ro none $d || exit 9; done; "
+        'unset XDG_RUNTIME_DIR; export HOME=/proc; exec "$@"'
+    )
+    agent = start_agent(prefix=["unshare", "-m", "sh", "-c", hide, "sh"], python=os.path.realpath(sys.executable))
+    assert agent.hello["dir"] == ""
+    agent.run(daemon(place, "nohup").replace(str(place.path), "/mnt"), keys=KEEP)
+    agent.bye()
+    assert place.grows("nohup.log")
+
+
+def test_with_readings(start_agent: Start, place: Place) -> None:
+    agent = start_agent(env=place.env)
+    command = f"sleep 300 & echo $! >{place.path}/$((n++)).pid"
+    result: Answer = agent.run(command, keys={**KEEP, "sample_ms": 10, "sample_count": 3})
+    assert len(result["leftover"]) == 3
+    agent.bye()
+    assert [alive(place.pid(f"{number}.pid")) for number in range(3)] == [True] * 3
