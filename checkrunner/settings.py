@@ -125,6 +125,7 @@ class Settings:
             user=self._text("user"),
             private_key_file=self._text("private_key"),
             password=password,
+            become_password=self.become_password,
             agent_socket=self.agent_socket,
             common_args=self._text("ssh_common_args") or "",
             connect_timeout_s=self._number("connect_timeout"),

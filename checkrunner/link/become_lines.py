@@ -19,7 +19,7 @@ _LOCAL_NAME = re.compile(r"[a-z_][a-z0-9_-]*")
 _NOT_THERE = "checkrunner-become-missing"
 _ASKS = "checkrunner-become-asks"
 _SHOWN = 300
-_OUR_LINE = re.compile(r"'?/bin/sh -c .*(?=( as \S+ on)|$)", re.MULTILINE)
+_OUR_LINE = re.compile(r"'/bin/sh -c .*'(?= as )", re.DOTALL)
 
 PROMPTS = {"sudo": "stderr", "doas": "tty", "su": "stdin"}
 """Where each program reads a password from: sudo can be told to use its standard input and to prompt on standard

@@ -18,6 +18,7 @@ class SshOptions:
     `known_hosts` empty means the files of the SSH configuration (``~/.ssh/known_hosts``, ``/etc/ssh/ssh_known_hosts``).
     `host_key_checking` is ``yes``, ``accept-new`` (an unknown key is taken and remembered) or ``no``. `config_files`
     None means ``~/.ssh/config`` and ``/etc/ssh/ssh_config`` where they exist; an empty tuple means none.
+    `become_password` is what sudo, doas or su on hosts are told: it is not for logging in.
     `keepalive_s` * `keepalive_count` is how long a dead link can go unnoticed. `origins` says of settings by name where
     they come from, for messages.
     """
@@ -28,6 +29,7 @@ class SshOptions:
     user: str | None = None
     private_key_file: str | None = None
     password: Secret | None = None
+    become_password: Secret | None = None
     agent_socket: str | None = None
     common_args: str = ""
     connect_timeout_s: float = 10.0

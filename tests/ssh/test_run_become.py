@@ -415,6 +415,50 @@ def test_an_interrupt_ends_what_runs_as_other_users(host: Callable[..., Become])
     at(cli).assert_clean()
 
 
+def test_an_interrupt_does_not_wait_for_a_sudo_that_hangs(host: Callable[..., Become]) -> None:
+    cli = host(sudoers=ALL, pam="account optional pam_exec.so /bin/sleep 20\naccount required pam_unix.so\n")
+    argv = cli.run_args(cli.playbook("""
+        - hosts: all
+          checks:
+            - {id: a, run: 'true', become: true}
+            - {id: b, run: 'true'}
+        """), "--format", "json")  # fmt: skip
+    process = cli.start(argv)
+    try:
+        wait_until(lambda: any("sleep 20" in words for words in at(cli).everything().values()), deadline_s=20)
+        began = time.monotonic()
+        process.terminate()
+        stdout, stderr = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert time.monotonic() - began < 10
+    outcome = Outcome(process.returncode, stdout.decode(), stderr.decode())
+    assert outcome.report["run"]["ended"] == "interrupted", outcome.stderr
+    assert outcome.report["totals"]["verdict"] == {"unknown": 2}
+
+
+def test_the_link_s_loss_is_the_host_s(host: Callable[..., Become]) -> None:
+    cli = host(sudoers=ALL)
+    argv = cli.run_args(cli.playbook("""
+        - hosts: all
+          become: true
+          checks: [{id: a, run: sleep 73}, {id: b, run: 'true'}]
+        """), "--format", "json")  # fmt: skip
+    process = cli.start(argv)
+    try:
+        wait_until(lambda: any("sleep 73" in words for words in at(cli).everything().values()), deadline_s=20)
+        cli.sshd.kill_connections()
+        stdout, _ = process.communicate(timeout=40)
+    finally:
+        process.kill()
+        process.wait()
+    outcome = json.loads(stdout)
+    assert outcome["totals"]["host"] == {"lost": 1}
+    assert outcome["totals"]["verdict"] == {"unknown": 2}
+    at(cli).assert_clean()
+
+
 def test_a_client_that_is_killed_leaves_nothing(host: Callable[..., Become]) -> None:
     cli = host(sudoers=ASKED, doas=f"permit {LOGIN}", password=PASSWORD)
     argv = cli.run_args(cli.playbook(f"""
