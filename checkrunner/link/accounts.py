@@ -120,6 +120,8 @@ class Accounts:
     ) -> tuple[Result, Sequence[RawSlice | None]]:
         """Run a step as whom it has to run as; see the seam. Raises BecomeError where that is not to be had."""
         account = step.command.become
+        if account is not None and self._logs_in(account):
+            account = None
         lane, group = self._enter(step.command.session, account)
         before, lane.turn = lane.turn, asyncio.Event()
         turn = lane.turn
@@ -202,13 +204,17 @@ class Accounts:
 
     # ---- accounts
 
+    def _logs_in(self, account: Account) -> bool:
+        """Whether that is the account that logs in, as far as it is known."""
+        root = account.user == "root" and self._login.uid == 0
+        return root or account.user == self._login.user
+
     async def _other(self, account: Account, ask: AskPassword | None) -> _Other | None:
         """The account's session; None where it is the one that logs in, or the run was cancelled meanwhile."""
         if self._host.transport == "ssh" and self._host.user not in (None, account.user) and account.user != "root":
             self._begin(account, ask)  # surely another one: it need not be waited for who we are
         await self._login.ready()
-        root = account.user == "root" and self._login.uid == 0
-        if root or account.user == self._login.user:
+        if self._logs_in(account):
             return None
         other = self._begin(account, ask)
         if other is None:

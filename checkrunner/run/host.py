@@ -57,7 +57,7 @@ class HostRun:
     ) -> None:
         self._script = script
         self._start_s = start_s
-        self._accounts: set[Account] = set()
+        self._accounts: set[tuple[str, Account]] = set()
         self._observer = observer
         self._driver = driver
         self._stop = stop
@@ -132,12 +132,12 @@ class HostRun:
                 group.create_task(self._one(session, step, answer_by + _ANSWER_GRACE_S))
 
     def _account_s(self, step: Step) -> float:
-        """How much longer the first check of another account may take: its start, once more with a password, and
-        somebody who types that."""
+        """How much longer a session's first check of another account may take: its start, once more with a password,
+        and somebody who types that."""
         account = step.command.become
-        if account is None or account in self._accounts:
+        if account is None or (step.command.session, account) in self._accounts:
             return 0.0
-        self._accounts.add(account)
+        self._accounts.add((step.command.session, account))
         return 2 * self._start_s + _TYPING_S
 
     async def _wait_for_needs(self, planned: PlannedCheck) -> None:

@@ -283,6 +283,22 @@ def test_sessions_of_other_names_run_beside_each_other(host: Callable[..., Becom
     assert outcome.report["run"]["elapsed_s"] < 5.5
 
 
+def test_captures_belong_to_the_user_and_nobody_else_reads_them(host: Callable[..., Become]) -> None:
+    cli = host(sudoers=ALL)
+    uid = at(cli).uids[OTHER]
+    outcome = cli.run(f"""
+        - hosts: all
+          become: true
+          become_user: {OTHER}
+          checks:
+            - id: a
+              run: stat -c '%U %a' /dev/shm/checkrunner-{uid}-* || stat -c '%U %a' /var/tmp/checkrunner-{uid}-*
+              expect: {{stdout: {{equals: {OTHER} 700}}}}
+        """)
+    assert outcome.code == 0, outcome.stdout
+    at(cli).assert_clean()
+
+
 def test_the_login_account_needs_nothing(host: Callable[..., Become]) -> None:
     cli = host(files={"/usr/bin/sudo": None})
     outcome = cli.run(f"""
