@@ -9,9 +9,12 @@ A module beside agent.py, under the same rules.
 """
 
 import posix as os
+import time
 
 from agent import BOOT_S, CHUNK, CONFIRM_S, LOOK_S, grown, kill, process, processes, signal, slurp, unread
 
+CLOCK_BOOTTIME = 7  # Python 3.6 has no name for it
+OWN_FDS = 1024  # more descriptors than we ever have open
 HELD_S = 1.0  # what a shell may take to die of KILL
 
 
@@ -53,6 +56,10 @@ def look(session, run, now):
 def is_deaf(session):
     """Whether the shell waits for its script although it was told to run a command and has not reported."""
     if session.to_write or session.long_text is not None or unread(session.script):
+        return False
+    # A shell in execve, which may wait for a dead file server, is not asked for its system call: see Look.is_safe.
+    wchan = slurp("/proc/%d/wchan" % session.shell)
+    if wchan not in (b"", b"0") and b"pipe" not in wchan:
         return False
     words = slurp("/proc/%d/syscall" % session.shell).split()
     try:
@@ -234,7 +241,8 @@ def read_again(session, run, now):
         return False
     run.due, run.timeout = readings.next, readings.until - readings.next
     run.rc, run.rounds, run.looks, run.suspect = None, 0, 0, ""
-    run.raw = run.sight = run.said = None
+    run.raw = run.sight = run.said = run.dialog = None  # this one may ask what the last one has asked
+    run.marks = {name: capture.kept for name, capture in run.captures.items()}
     session.queue.insert(0, run)
     session.next()
     return True
@@ -260,12 +268,16 @@ def note_reading(run, readings):
 # --- what stays ------------------------------------------------------------------------------------------------------
 
 
-def keep(agent, pids, found):
-    """These processes are to stay. The files tell an agent that clears up after us, should we be killed: of a shell's
-    own child the environment is that of the shell."""
-    agent.kept[0] = 0
+def keep(agent, run, found):
+    """What the command leaves is to stay. The files tell an agent that clears up after us, should we be killed: of a
+    shell's own child the environment is that of the shell."""
+    try:  # as the kernel notes the start of processes: in ticks since boot, suspensions included
+        began = int((time.clock_gettime(CLOCK_BOOTTIME) - time.monotonic() + run.started) * agent.ticks_per_s)
+    except OSError:
+        began = 0
+    agent.kept[0] = min(began, agent.kept.get(0, began))
     for pid in found:
-        if pid not in pids:
+        if pid not in run.leftover:
             continue
         agent.kept[pid] = found[pid].start
         path = agent.fresh_path(b"kept.%d" % pid)
@@ -299,6 +311,7 @@ def leave_reader(agent, pipe):
             for path in ("/bin/cat", "/usr/bin/cat"):
                 if os.access(path, os.X_OK):
                     os.execve(path, ["cat"], {})
+            os.closerange(3, OWN_FDS)
             while os.read(0, CHUNK):
                 pass
         except BaseException:

@@ -36,6 +36,8 @@ THREADS_MAX = 32
 FDS_MAX = 64  # descriptors of one call, or
 HOLDERS_S = 0.02  # for finding who holds the other end of a pipe among all processes
 TABLE_MAX = 4 << 20  # of a table of sockets
+OWN_FDS = 1024  # more descriptors than we ever have open
+BLOCKS = "looking at its system call blocks"
 GUARD_S = 0.1  # for a look at a process that may hold a lock while it waits
 
 # From what explains least why a command does not end to what explains most.
@@ -508,7 +510,7 @@ class Look(object):
             found = [end for end in [self.follow(other) for other in self.awaited(sight)] if end is not None]
         if found:
             sight = max(found, key=self.rank)
-        elif sight.kind in ("idle", "unknown") and one.state == "S" and self.has_progressed(one):
+        elif sight.kind in ("idle", "unknown") and one.state == "S" and self.has_progressed(one, sight.why != BLOCKS):
             sight.kind = "running"
         self.ends[one.pid] = sight
         return sight
@@ -567,7 +569,7 @@ class Look(object):
         if state == "D":
             sight.kind = "io_wait"
         if not self.is_safe(sight, base, state):
-            sight.why = "looking at its system call blocks"
+            sight.why = BLOCKS
             return
         sight.read(base, calls(self.session.agent))
         if state != "D":
@@ -643,10 +645,11 @@ class Look(object):
             return one.tty == (136 + (number >> 20) << 8 | number & 0xFF | (number & 0xFFF00) << 12)
         return link == "/dev/tty"
 
-    def has_progressed(self, one):
-        """Whether it did anything since the last look: used the processor, or read or wrote."""
+    def has_progressed(self, one, may_look):
+        """Whether it did anything since the last look: used the processor, or read or wrote, if that may be looked at
+        (it takes the same lock as the system call)."""
         moved = 0
-        for line in slurp("/proc/%d/io" % one.pid).split(b"\n")[:2]:
+        for line in slurp("/proc/%d/io" % one.pid).split(b"\n")[:2] if may_look else []:
             moved += int(line.split()[1]) if line else 0
         now = self.progress[one.pid] = (one.start, one.own, moved)
         before = self.session.progress.get(one.pid)
@@ -795,10 +798,12 @@ def access_mode(pid, fd):
 
 
 def ends_in_time(action):
-    """Whether an action comes to its end in GUARD_S: a child of ours tries it."""
+    """Whether an action comes to its end in GUARD_S: a child of ours tries it. What hangs for ever in there must hold
+    none of our descriptors: the channel would not end with us."""
     child = os.fork()
     if child == 0:
         try:
+            os.closerange(0, OWN_FDS)
             action()
         except BaseException:
             pass

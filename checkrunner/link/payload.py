@@ -49,10 +49,10 @@ VARIABLE = "CHECKRUNNER_AGENT"
 ALLOCATOR = "MALLOC_MMAP_THRESHOLD_"
 """Set for the agent alone, so that glibc gives memory back after a large command instead of keeping it for the next."""
 
-# `posix` is the module below `os`, which takes a millisecond to import.
 LATER = ("states", "prompts", "archive", "endings")
 """The parts of the agent that a host gets when it needs them: modules beside `agent.py`."""
 
+# `posix` is the module below `os`, which takes a millisecond to import.
 START = (
     "import posix,zlib,binascii;"
     f'parts=zlib.decompress(binascii.a2b_base64(posix.environ[b"{VARIABLE}"])).split(b"\\0");exec(parts[0])'

@@ -297,7 +297,7 @@ class FramedSession:
         if name not in self._parts:
             raise ProtocolError(f"the host asked for a part {name!r}, which it has or which does not exist")
         self._parts.discard(name)
-        # Where it is refused, states are not shown; the commands are not touched by that.
+        # Where it is refused, the agent goes on without it, as docs/protocol.md says under `need`.
         self._tell(lambda ident: part_request(ident, name, load_part(name)))
 
     def _reply(self, of: int, answer: Secret | None) -> None:

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from checkrunner.link.payload import ALLOCATOR, START, VARIABLE, load_part, load_payload
@@ -26,6 +27,19 @@ def interpreters() -> list[str]:
     """Every Python from 3.6 on that this machine has, one path each."""
     found = [str(p) for p in sorted(Path("/root/.pyenv/versions").glob("3.*/bin/python"))]
     return [*found, *[p for p in ("/usr/bin/python3",) if os.access(p, os.X_OK)]] or [sys.executable]
+
+
+def load_modules(part: str) -> tuple[ModuleType, ModuleType]:
+    """The agent and one of its later parts as modules of this process."""
+    agent, later = ModuleType("agent"), ModuleType(part)
+    sys.modules["agent"] = agent
+    try:
+        for module in (agent, later):
+            source = (REMOTE / f"{module.__name__}.py").read_bytes()
+            exec(compile(source, module.__name__, "exec"), module.__dict__)
+    finally:
+        del sys.modules["agent"]
+    return agent, later
 
 
 class AgentProcess:

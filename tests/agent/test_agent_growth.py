@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from agent_process import REMOTE, AgentProcess, Answer, alive, eventually, interpreters
+from agent_process import AgentProcess, Answer, alive, eventually, interpreters, load_modules
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -175,23 +174,10 @@ def test_a_check_that_removes_the_directory_costs_the_old_outputs(agent: AgentPr
 # --- the archive by itself --------------------------------------------------------------------------------------------
 
 
-def load(name: str, **scope: object) -> ModuleType:
-    module = ModuleType(name)
-    module.__dict__.update(scope)
-    exec(compile((REMOTE / f"{name}.py").read_bytes(), name, "exec"), module.__dict__)
-    return module
-
-
 @pytest.fixture(scope="module")
 def parts() -> tuple[ModuleType, ModuleType]:
     """The agent and the archive as modules."""
-    agent = load("agent", WRAPPER=b"", DIGEST="")
-    sys.modules["agent"] = agent
-    try:
-        archive = load("archive")
-    finally:
-        del sys.modules["agent"]
-    return agent, archive
+    return load_modules("archive")
 
 
 outputs = st.one_of(st.just(b""), st.binary(max_size=50), st.integers(1, 90_000).map(lambda n: b"line\n" * (n // 5)))

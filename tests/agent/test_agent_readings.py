@@ -141,6 +141,15 @@ def test_each_reading_has_its_directory_and_its_environment(agent: AgentProcess)
     assert agent.data(result["id"]) == b"/usr\ngiven\n" * 3
 
 
+def test_each_reading_may_ask_and_is_answered(agent: AgentProcess) -> None:
+    """What one has asked the next one asks for the first time; it is no answer that was wrong."""
+    command = "read -p 'Name? ' x; read -s -p 'PIN: ' y; echo $x $y"
+    prompts = [("Name", "bob"), ("PIN", "1234")]
+    result = agent.run(command, keys={"input": "answer", **sample(1, 3)}, prompts=prompts)
+    assert (result["execution"], result["rc"], result["answered"]) == ("done", 0, 6)
+    assert agent.data(result["id"]) == b"bob 1234\n" * 3
+
+
 def test_a_reading_that_ends_its_shell(agent: AgentProcess) -> None:
     agent.run("v=1; cd /usr")
     result = agent.run("n=$((n + 1)); echo $n; exit 3", keys=sample(20, 3))
