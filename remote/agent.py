@@ -2151,6 +2151,9 @@ class Agent(object):
                 pass
             return
         try:
+            found = os.fstat(lock)
+            if not found.st_size and time.time() - found.st_mtime < 60:
+                return  # it is being made: its owner takes the lock, then writes into it
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if not os.fstat(lock).st_nlink:
                 return  # it was leaving, and has removed its directory itself by now

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from checkrunner.link.accounts import Accounts
+from checkrunner.link.agents import agent_of
 from checkrunner.link.become_start import AskPassword, BecomeStarter, Becoming
 from checkrunner.link.session import FramedSession, open_session
 from checkrunner.link.transports import make_transport, unsupported
 from checkrunner.model.inventory import Host
 from checkrunner.model.plan import Account
-from checkrunner.model.seams import Session, Transport
+from checkrunner.model.report import Wait
+from checkrunner.model.seams import Queues, Session, Transport
 from checkrunner.model.sources import Secret
 from checkrunner.settings import Settings
 
@@ -25,7 +27,9 @@ class Links:
         self._wrong: dict[str, set[tuple[str, Secret]]] = {}
 
     def warnings(self, host: Host) -> tuple[str, ...]:
-        """What the host's settings ask for and its transport does not do. Connects nothing."""
+        """What the host's settings ask for and its transport does not do. Connects nothing. Raises UsageError members
+        for settings that cannot be used."""
+        agent_of(host)
         return () if unsupported(host) else tuple(self._transport(host).warnings(host))
 
     async def open(self, host: Host) -> Session:
@@ -58,6 +62,11 @@ class Links:
         session = FramedSession(starter)
         await session.start()
         return session
+
+    def waits(self) -> tuple[Wait, ...]:
+        """What hosts wait and have waited for before they could be reached."""
+        queues = (transport for transport in self._transports.values() if isinstance(transport, Queues))
+        return tuple(wait for transport in queues for wait in transport.waits())
 
     async def aclose(self) -> None:
         """Drop every connection."""

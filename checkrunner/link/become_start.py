@@ -70,7 +70,7 @@ class BecomeStarter(Starter):
         """The first start, without a password. Raises BecomeError."""
         sure_name(self._becoming.account)
         # On standard input: sudo writes command lines into the host's logs.
-        return await self.again(Way(patient=self._becoming.patient, by_stdin=True))
+        return await self.again(replace(self.first_way(), patient=self._becoming.patient, by_stdin=True))
 
     async def again(self, way: Way) -> Link:
         """Another start, in the given way. Raises BecomeError."""

@@ -326,8 +326,7 @@ class FramedSession:
         if self._ready.done():
             raise ProtocolError("the host said hello twice")
         self._starter.check_hello(link, hello)
-        self.agent = f"python {hello.python}, bash {hello.bash}, uid {hello.uid}"
-        self.user, self.uid = hello.user, hello.uid
+        self.agent, self.user, self.uid = hello.summary, hello.user, hello.uid
         self.notes += link.notes(hello)
         if link.patient:
             self._out.waiting += self._out.held
