@@ -338,6 +338,21 @@ def test_the_password_of_the_inventory(host: Callable[..., Become]) -> None:
     assert PASSWORD not in outcome.stdout + outcome.stderr
 
 
+@pytest.mark.parametrize("password", [None, PASSWORD])
+def test_the_agent_in_shell_becomes_others_too(host: Callable[..., Become], password: str | None) -> None:
+    cli = host(sudoers=ASKED if password else ALL, password=password)
+    inventory = cli.sshd.write_inventory(cli.folder / "own.yml", 1)
+    inventory.write_text(inventory.read_text().replace("      vars:", "      vars:\n        checkrunner_agent: shell"))
+    argv = cli.run_args(cli.playbook(WHO.format(user=OTHER, method="sudo", login=LOGIN)), "--format", "json")
+    argv[argv.index("-i") + 1] = str(inventory)
+    outcome = cli.call(argv)
+    assert outcome.code == 0, outcome.stdout
+    (line,) = outcome.finding("who")["slices"][0]["lines"]
+    home = str(at(cli).homes[OTHER])
+    assert line[1].split() == [OTHER, home, home, OTHER]
+    at(cli).assert_clean()
+
+
 # ---- only one command
 
 
