@@ -62,20 +62,22 @@ def readers() -> list[int]:
 
 # Each writes to both outputs all the time, marks that it still does, and puts its pid into NAME.pid.
 LOOP = "while :; do echo out; echo err >&2; echo x >>PLACE/NAME.log; sleep 0.05; done"
+# What is left is looked for in one moment: it has to be there by then.
+UP = "until [[ -s PLACE/NAME.pid ]]; do sleep 0.02; done; sleep 0.2"
 DAEMONS = {
-    "subshell": "(echo $BASHPID >PLACE/NAME.pid; LOOP) & sleep 0.2",
-    "function": "f() { echo $BASHPID >PLACE/NAME.pid; LOOP; }; f & disown; sleep 0.2",
-    "nohup": "nohup sh -c 'echo $$ >PLACE/NAME.pid; LOOP' & sleep 0.2",
-    "setsid": "setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP'; sleep 0.2",
-    "wiped": "env -i setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP'; sleep 0.2",
+    "subshell": "(echo $BASHPID >PLACE/NAME.pid; LOOP) & UP",
+    "function": "f() { echo $BASHPID >PLACE/NAME.pid; LOOP; }; f & disown; UP",
+    "nohup": "nohup sh -c 'echo $$ >PLACE/NAME.pid; LOOP' & UP",
+    "setsid": "setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP'; UP",
+    "wiped": "env -i setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP'; UP",
     "late": "(sleep 1; env -i setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP') &",
-    "closed": "setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP' <&- >&- 2>&-; sleep 0.2",
-    "script": "sh -c 'sh -c \"echo \\$\\$ >PLACE/NAME.pid; LOOP\" &'; sleep 0.2",
+    "closed": "setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP' <&- >&- 2>&-; UP",
+    "script": "sh -c 'sh -c \"echo \\$\\$ >PLACE/NAME.pid; LOOP\" &'; UP",
 }
 
 
 def daemon(place: Place, name: str) -> str:
-    return DAEMONS[name].replace("LOOP", LOOP).replace("PLACE", str(place.path)).replace("NAME", name)
+    return DAEMONS[name].replace("LOOP", LOOP).replace("UP", UP).replace("PLACE", str(place.path)).replace("NAME", name)
 
 
 def end(agent: AgentProcess, how: str) -> None:
