@@ -2717,6 +2717,9 @@ class Agent(object):
             signal.signal(number, signal.SIG_IGN)
         if isinstance(self.ending, int):
             self.answer_rest()
+        if self.pids.fd >= 0:
+            os.close(self.pids.fd)  # where there are no descriptors left, one is enough to look at /proc and clear up
+            self.pids.fd = -1
         sids, known = set(self.shells), {}
         children = slurp("/proc/self/task/%d/children" % os.getpid()).split()
         for session in self.everyone():
