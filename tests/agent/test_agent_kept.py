@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -41,22 +42,17 @@ def place(tmp_path: Path) -> Iterator[Place]:
     yield Place(tmp_path)
     for file in tmp_path.glob("*.pid"):
         kill_quietly(int(file.read_text()))
-    assert eventually(lambda: not readers()), "readers end with the one whose output they read"
+    assert eventually(lambda: not readers(tmp_path)), "readers end with the one whose output they read"
 
 
-def readers() -> list[int]:
-    """Processes that read our outputs when nobody else does."""
+def readers(path: Path) -> list[str]:
+    """Processes that read outputs that lay under the path when nobody else does. Other tests have theirs."""
     found = []
     for entry in Path("/proc").iterdir():
-        try:
-            if (
-                entry.name.isdigit()
-                and (entry / "cmdline").read_bytes() == b"cat\0"
-                and not (entry / "environ").read_bytes()
-            ):
-                found.append(int(entry.name))
-        except OSError:
-            pass
+        with contextlib.suppress(OSError):
+            is_cat = entry.name.isdigit() and (entry / "comm").read_text() == "cat\n"
+            if is_cat and os.readlink(entry / "fd" / "0").startswith(f"{path}/"):
+                found.append(entry.name)
     return found
 
 
@@ -104,6 +100,7 @@ def test_what_is_kept_lives_on_and_writes_on(start_agent: Start, place: Place, h
         assert pid in result["leftover"] or name == "late"
     agent.run("true")
     end(agent, how)
+    assert readers(place.path)
     for name in DAEMONS:
         assert place.grows(f"{name}.log"), name
     # The next agent of this user clears up after a killed one; not this.
