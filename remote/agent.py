@@ -2467,7 +2467,7 @@ class Agent(object):
         if name in self.sessions:
             return self.sessions[name]
         if len(self.sessions) >= self.max_sessions:
-            raise Refused("too_many_sessions", "there are %d sessions, as many as max_sessions allows" % len(self.sessions))
+            raise Refused("too_many_sessions", "there are %d sessions, as max_sessions says" % len(self.sessions))
         session, self.spare = self.spare, None  # the first name takes the shell that was started before hello
         if session is None:
             try:

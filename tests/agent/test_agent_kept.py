@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from agent_process import AgentProcess, Answer, alive, eventually, interpreters, kill_quietly
+from agent_process import START, AgentProcess, Answer, alive, eventually, interpreters, kill_quietly
 
 Start = Callable[..., AgentProcess]
 KEEP = {"keep": 1}
@@ -240,6 +240,28 @@ def test_without_a_directory(start_agent: Start, place: Place) -> None:
     agent.run(daemon(place, "nohup").replace(str(place.path), "/mnt"), keys=KEEP)
     agent.bye()
     assert place.grows("nohup.log")
+
+
+NO_ROOM = f"""
+import posix, sys
+real = posix.fork
+def fork():
+    if sys._getframe(1).f_code.co_name == "leave_reader":
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+    return real()
+posix.fork = fork
+exec({START!r})
+"""
+
+
+def test_on_a_host_without_room_for_a_reader(start_agent: Start, place: Place) -> None:
+    agent = start_agent(env=place.env, start=NO_ROOM)
+    result = agent.run(daemon(place, "subshell"), keys=KEEP)
+    assert (result["execution"], result["rc"]) == ("done", 0)
+    assert place.grows("subshell.log")
+    assert agent.output("echo on") == "on\n"
+    agent.bye()
+    assert not agent.directory.exists()
 
 
 def test_with_readings(start_agent: Start, place: Place) -> None:
