@@ -80,6 +80,19 @@ class Sealed(Secret):
                 raise
         return self._value
 
+    def hide_line(self) -> None:
+        """Let errors show the place alone and not its line, which is one of an encrypted file."""
+        opener = self._opener
+
+        def opened() -> str:
+            try:
+                return opener()
+            except LoadError as exc:
+                exc.line_text = ""
+                raise
+
+        object.__setattr__(self, "_opener", opened)
+
     def give_up(self) -> None:
         """Let a placeholder stand for what cannot be opened: it was said once, and the rest is to be looked at too."""
         object.__setattr__(self, "_error", None)
@@ -218,6 +231,8 @@ def covered(value: Any) -> Any:
         return [covered(item) for item in value]
     if isinstance(value, Template):
         return Secret(value.text)  # marked as one that is not rendered
+    if isinstance(value, Sealed):
+        value.hide_line()
     return value if value is None or isinstance(value, bool | Secret) else Covered(str(value))
 
 

@@ -6,6 +6,7 @@ import itertools
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from oracle import Oracle
@@ -328,6 +329,22 @@ def test_no_error_in_encrypted_variables_shows_anything_of_them(oracle: Oracle, 
         assert "hunter2" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "secret", ["!env NOT_SET", "!cmd no-such-program", "!cmd [no-such-program, hunter2]", "!vault x"]
+)
+def test_no_error_of_a_secret_in_an_encrypted_file_shows_its_line(oracle: Oracle, tmp_path: Path, secret: str) -> None:
+    from checkrunner.load.extra_vars import parse_extra_vars
+
+    (content,) = oracle.encrypted([(f"{{a: hunter2, s: [{{k: {secret}}}]}}\n", "pw", None)])
+    (tmp_path / "vars").write_text(content)
+    value: Any = parse_extra_vars([f"@{tmp_path}/vars"], given("pw"))["s"]
+    with pytest.raises(UsageError) as caught:
+        value[0]["k"].reveal()
+
+    assert str(caught.value).startswith(f"{tmp_path}/vars:1:22: ")
+    assert "hunter2" not in str(caught.value)
+
+
 def test_extra_variables_may_be_encrypted(oracle: Oracle, tmp_path: Path) -> None:
     from checkrunner.load.extra_vars import parse_extra_vars
 
@@ -424,3 +441,8 @@ def test_an_empty_answer_is_no_password() -> None:
     ask: Ask = lambda prompt: Secret("")  # noqa: E731 - a function of one expression, with its type
     with pytest.raises(UsageError, match="that was typed is empty"):
         password_of_id("prompt", ask, timeout_s=5).reveal()
+
+
+def test_spaces_around_an_answer_are_no_part_of_it() -> None:
+    ask: Ask = lambda prompt: Secret(" pw \r")  # noqa: E731 - a function of one expression, with its type
+    assert password_of_id("prompt", ask, timeout_s=5).reveal() == b"pw"
