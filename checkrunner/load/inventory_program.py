@@ -62,11 +62,17 @@ class _Reader:
         try:
             text = output.stdout.decode("utf-8-sig")
             value = json.loads(text) if text.strip() else {}
+            _check_texts(text, value)
         except UnicodeDecodeError as exc:
             raise self.fail(f"{asked} prints no UTF-8 text", hint) from exc
         except json.JSONDecodeError as exc:
             message = f"{asked} prints no JSON (line {exc.lineno}, column {exc.colno}: {exc.msg})"
             raise self.fail(message, hint) from exc
+        except UnicodeEncodeError as exc:
+            message = f"{asked} prints a text with {exc.object[exc.start]!r} in it, which is half a character"
+            raise self.fail(message, hint) from exc
+        except ValueError as exc:
+            raise self.fail(f"{asked} prints a number with too many digits", hint) from exc
         except RecursionError as exc:
             raise self.fail(f"{asked} prints JSON that is nested too deeply", hint) from exc
         return self.mapping(value, f"what {asked} prints")
@@ -129,3 +135,9 @@ class _Reader:
             text = value["__ansible_unsafe"]
             return Template(text=text, raw=True, source=self.ref) if "{" in text else text
         return {key: self.value(item) for key, item in value.items()}
+
+
+def _check_texts(text: str, value: object) -> None:
+    """Raise UnicodeEncodeError for texts that could not be written anywhere: JSON can spell halves of characters."""
+    if "\\ud" in text or "\\uD" in text:
+        json.dumps(value, ensure_ascii=False).encode()

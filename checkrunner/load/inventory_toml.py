@@ -23,6 +23,11 @@ def read_toml(text: str, path: str, draft: Draft) -> None:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as exc:
         raise _broken(str(exc), path, draft) from exc
+    except RecursionError as exc:
+        raise InventoryError("TOML: is nested too deeply", source=SourceRef(path=path)) from exc
+    except ValueError as exc:  # the one thing that TOML allows and Python does not
+        hint = "Put quotes around it to make it a text."
+        raise InventoryError("TOML: a number has too many digits", source=SourceRef(path=path), hint=hint) from exc
     if not data:
         raise InventoryError("the inventory is empty", source=SourceRef(path=path))
     reader = _Reader(path, draft)

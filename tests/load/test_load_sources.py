@@ -158,6 +158,9 @@ def program(tmp_path: Path, body: str, name: str = "prog") -> str:
         ('echo \'{"g": {"hosts": [""]}}\'', "g.hosts holds '', which is no name"),
         ('echo \'{"_meta": {"hostvars": []}, "g": ["a"]}\'', "_meta.hostvars is not a mapping, it is a list"),
         ("printf '\\377'", "--list prints no UTF-8 text"),
+        ('echo \'{"g": ["a\\ud800"]}\'', "a text with '.ud800' in it, which is half a character"),
+        ('echo \'{"g": {"vars": {"a": \'"$(printf %05000d 9 | tr 0 9)"\'}}}\'', "a number with too many digits"),
+        ("printf %05000d 0 | tr 0 '['", "JSON that is nested too deeply"),
         ("echo boom >&2; exit 3", "the program ended with exit code 3: boom"),
         ("kill -9 $$", "the program was ended by signal 9"),
         (
