@@ -285,10 +285,11 @@ class _Builder:
     def tag_error(self, tag: str, event: yaml.Event) -> LoadError:
         hints = {"!unsafe": "In a check, `raw: true` takes the command as it stands."}
         close = nearest(tag, _SECRET_TAGS)
+        shown = tag.replace(_TAG, "!!")
         hint = hints.get(
-            tag, f"Did you mean {close}?" if close else f"A text that starts with ! must be quoted: '{tag} ...'."
+            tag, f"Did you mean {close}?" if close else f"A text that starts with ! must be quoted: '{shown} ...'."
         )
-        return self.fail(self.at(event), f"the YAML tag {tag.replace(_TAG, '!!')} is not known here", hint)
+        return self.fail(self.at(event), f"the YAML tag {shown} is not known here", hint)
 
     def is_unsafe(self, tag: str | None) -> bool:
         """Ansible's mark of what is no template, in inventories."""
