@@ -134,6 +134,7 @@ class SecretReader:
         self._environment: Mapping[str, str] = empty() if environment is None else environment
         self.timeout_s = timeout_s
         self._dry = dry
+        self._found: dict[str, str | None] = {}  # by encrypted text, which may be there once for each of many hosts
 
     @property
     def has_passwords(self) -> bool:
@@ -174,10 +175,13 @@ class SecretReader:
                 raise place.fail(f"is encrypted, and no vault password is given{of}", _HOW)
             # As Ansible does: first the passwords of its own label, then the others.
             ordered = sorted(self._passwords, key=lambda password: password.label != (envelope.label or "default"))
-            for password in ordered:
-                found = open_envelope(envelope, [password.reveal()])
-                if found is not None:
-                    return found[0].decode("utf-8")
+            if text not in self._found:
+                tried = (open_envelope(envelope, [password.reveal()]) for password in ordered)
+                found = next((one for one in tried if one is not None), None)
+                self._found[text] = None if found is None else found[0].decode("utf-8")
+            value = self._found[text]
+            if value is not None:
+                return value
         except VaultError as exc:
             raise place.fail(exc.message, exc.hint) from exc
         except UnicodeDecodeError as exc:

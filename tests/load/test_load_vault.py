@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import random
 from collections.abc import Callable
@@ -11,11 +12,11 @@ from typing import Any
 import pytest
 from oracle import Oracle
 
-from checkrunner.load.secrets import Sealed, SecretReader
+from checkrunner.load.secrets import Place, Sealed, SecretReader
 from checkrunner.load.vault import VaultError, is_encrypted, open_envelope, read_envelope
 from checkrunner.load.vault_passwords import Ask, VaultPassword, password_of_file, password_of_id
 from checkrunner.model.errors import InventoryError, UsageError
-from checkrunner.model.sources import Secret
+from checkrunner.model.sources import Secret, SourceRef
 
 # Made by `ansible-vault encrypt_string`: hunter2 with the password pw1, other2 with pw2 and the label lab.
 PLAIN = """\
@@ -188,6 +189,26 @@ def test_connection_settings_may_be_encrypted(oracle: Oracle, tmp_path: Path) ->
     assert host.options["ssh_common_args"] == "-J x"
     assert host.options["become_password"].reveal() == "b"
     assert isinstance(host.vars["ansible_user"], Secret)
+
+
+def test_a_text_that_is_there_for_many_hosts_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[bytes] = []
+    derive = hashlib.pbkdf2_hmac
+
+    def noted(name: str, password: bytes, salt: bytes, rounds: int, size: int) -> bytes:
+        opened.append(password)
+        return derive(name, password, salt, rounds, size)
+
+    monkeypatch.setattr(hashlib, "pbkdf2_hmac", noted)
+    reader = given("no", "pw1")
+    place = Place(InventoryError, SourceRef(path="f"))
+
+    assert [reader.vault(PLAIN, place).reveal() for _ in range(3)] == ["hunter2"] * 3
+    assert opened == [b"no", b"pw1"]
+    for _ in range(2):
+        with pytest.raises(InventoryError, match="no other one fits"):
+            reader.vault(LABELLED, place).reveal()
+    assert opened == [b"no", b"pw1"] * 2
 
 
 def test_values_stay_closed_until_they_are_wanted(tmp_path: Path) -> None:
