@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from checkrunner.load.draft import Assigned, Draft, DraftGroup, DraftHost
+from checkrunner.load.nodes import is_too_deep
 from checkrunner.load.programs import run_program
 from checkrunner.load.secrets import Place
 from checkrunner.model.errors import InventoryError
@@ -62,7 +63,7 @@ class _Reader:
         try:
             text = output.stdout.decode("utf-8-sig")
             value = json.loads(text) if text.strip() else {}
-            _check_texts(text, value)
+            _check(text, value)
         except UnicodeDecodeError as exc:
             raise self.fail(f"{asked} prints no UTF-8 text", hint) from exc
         except json.JSONDecodeError as exc:
@@ -137,7 +138,10 @@ class _Reader:
         return {key: self.value(item) for key, item in value.items()}
 
 
-def _check_texts(text: str, value: object) -> None:
-    """Raise UnicodeEncodeError for texts that could not be written anywhere: JSON can spell halves of characters."""
+def _check(text: str, value: object) -> None:
+    """Raise RecursionError for what is too deep to be followed, and UnicodeEncodeError for texts that could not be
+    written anywhere: JSON can spell halves of characters."""
+    if is_too_deep(value):
+        raise RecursionError
     if "\\ud" in text or "\\uD" in text:
         json.dumps(value, ensure_ascii=False).encode()

@@ -135,6 +135,8 @@ def test_merge_keys_and_anchors() -> None:
         ("[a, b]: 1", 1, 1, "a key must be a text, this is a list", ""),
         ("<<: 3\na: 1", 1, 5, "`<<` takes a mapping", ""),
         ("a: !!int x", 1, 4, "'x' is not a valid int", "Quote"),
+        ("a: !vault [b]", 1, 4, "!vault is for a text", ""),
+        ("a: 0x" + "f" * 5000, 1, 4, "is not a valid int", "Quote it"),
         ("a: !!omap [b: 1]", 1, 4, "the YAML tag !!omap is not known", "quoted: '!!omap ...'"),
         ("a: 2024-13-45", 1, 4, "'2024-13-45' is not a valid timestamp", "Quote"),
         ("a: [1, 2", 1, 4, "did not find expected ',' or ']'", "not closed"),

@@ -48,8 +48,13 @@ def test_errors_name_the_line(tmp_path: Path, text: str, line: int, column: int,
 
 @pytest.mark.parametrize(
     ("value", "message"),
-    [("9" * 5000, "a number has too many digits"), ("[" * 5000, "is nested too deeply")],
-    ids=["digits", "depth"],
+    [
+        ("9" * 5000, "a number has too many digits"),
+        ("0x" + "f" * 5000, "a number has too many digits"),
+        ("[" * 5000, "is nested too deeply"),
+        ("[" * 200 + "]" * 200, "is nested too deeply"),
+    ],
+    ids=["digits", "hexadecimal digits", "depth", "readable depth"],
 )
 def test_what_is_too_much_is_an_error(tmp_path: Path, value: str, message: str) -> None:
     with pytest.raises(InventoryError, match=message):
