@@ -162,7 +162,7 @@ def test_the_verb_writes_to_a_file(oracle: Oracle, cli: Cli) -> None:
     ("words", "code", "said"),
     [
         ([], 64, "no action is given"),
-        (["--list", "--graph"], 64, "--list and --graph is given"),
+        (["--list", "--graph"], 64, "--list and --graph are given"),
         (["--graph", "wbe"], 64, "Did you mean 'web'?"),
         (["--host", "wbe"], 4, "Did you mean 'web'?"),
         (["--host", "web"], 64, "'web' is not one host, but 2"),

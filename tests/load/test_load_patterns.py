@@ -214,6 +214,9 @@ def test_limit_files_that_do_not_help(tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match=r"nope.*cannot be read: No such file"):
         names("all", f"@{tmp_path / 'nope'}")
+    (tmp_path / "latin").write_bytes(b"w\xe4b\n")
+    with pytest.raises(UsageError, match=r"latin' is not UTF-8 text"):
+        names("all", f"@{tmp_path / 'latin'}")
     with pytest.raises(NoHostsError, match="names no host"):
         names("all", f"@{tmp_path / 'empty'}")
     with pytest.raises(NoHostsError, match="Did you mean 'web2'"):
