@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from agent_process import START, AgentProcess, Answer, alive, eventually, interpreters, kill_quietly
+from agent_process import AgentProcess, Answer, alive, eventually, interpreters, kill_quietly
+
+from checkrunner.link.payload import START
 
 Start = Callable[..., AgentProcess]
 KEEP = {"keep": 1}
