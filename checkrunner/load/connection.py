@@ -217,11 +217,15 @@ def _winner(variables: Mapping[str, Assigned], names: Iterable[str]) -> Assigned
     return found
 
 
+def _form(value: object) -> str:
+    return "a list" if isinstance(value, list) else "a mapping"
+
+
 def _text(assigned: Assigned | None, fail: _Fail) -> str | None:
     if assigned is None:
         return None
     if isinstance(assigned.value, list | dict):
-        raise fail(assigned.ref, "this connection setting is a text, not a list or mapping", "")
+        raise fail(assigned.ref, f"a connection setting is a text, this is {_form(assigned.value)}", "")
     return _written(assigned) or None
 
 

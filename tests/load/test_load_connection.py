@@ -69,7 +69,7 @@ def test_transports(tmp_path: Path, written: str, transport: str) -> None:
         ("ansible_port: x", 33, "'x' is not a port", "65535"),
         ("ansible_port: 0", 33, "'0' is not a port", ""),
         ("ansible_port: true", 33, "'true' is not a port", ""),
-        ("ansible_user: [a]", 33, "not a list", ""),
+        ("ansible_user: [a]", 33, "this is a list", ""),
     ],
 )
 def test_settings_that_cannot_be(tmp_path: Path, variables: str, column: int, message: str, hint: str) -> None:
@@ -206,7 +206,7 @@ def test_values_of_templates_are_read_as_written_ones_are(tmp_path: Path) -> Non
         ("port", "x", "ansible_port: 'x' is not a port"),
         ("port", Secret("90210"), "ansible_port: ******** is not a port"),
         ("port", True, "is not a port"),
-        ("address", ["a"], "ansible_host: this connection setting is a text"),
+        ("address", ["a"], "ansible_host: a connection setting is a text"),
     ],
 )
 def test_values_of_templates_that_cannot_be(tmp_path: Path, field: str, value: object, message: str) -> None:
