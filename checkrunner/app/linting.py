@@ -145,7 +145,7 @@ def _of_plan(request: Request, reading: Reading, plan: Plan, *, guess: bool, fir
     def login(host: Host) -> str | None:
         if host.transport == "local":
             return pwd.getpwuid(os.getuid()).pw_name
-        return host.user or user
+        return host.user or (user if host.transport == "ssh" else None)
 
     user = request.settings.ssh_options().user
     hosts = [host.host for host in plan.hosts if host.host is not _ANY]

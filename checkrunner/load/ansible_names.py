@@ -6,16 +6,20 @@ from collections.abc import Iterator, Mapping
 
 from checkrunner.load.connection import CONNECTION_VARIABLES
 from checkrunner.load.draft import Assigned, Draft, DraftGroup, DraftHost
+from checkrunner.model.connections import EXEC_OPTIONS
 from checkrunner.model.errors import nearest
 
 __all__ = ["ACTED_ON", "ONLY_ANSIBLE", "warn_of_idle_settings"]
 
 _PREFIX = "ansible_"
+_OWN_PREFIX = "checkrunner_"
 _NO_BECOME = "no other account is taken on in this version"
+_SEEN = "every user of this machine would see it in the arguments of kubectl: write it into a kubeconfig file"
 
 ACTED_ON: frozenset[str] = frozenset(
     {
         *(name for names in CONNECTION_VARIABLES.values() for name in names if name.startswith(_PREFIX)),
+        *(name if name.startswith(_OWN_PREFIX) else _PREFIX + name for name in EXEC_OPTIONS),
         "ansible_become",
         "ansible_become_user",
         "ansible_group_priority",
@@ -39,6 +43,11 @@ ONLY_ANSIBLE: Mapping[str, str] = {
     "ansible_connect_timeout": "the time to connect is the setting `connect_timeout`",
     "ansible_connection_timeout": "the time to connect is the setting `connect_timeout`",
     "ansible_control_path": "connections are not shared with ssh",
+    "ansible_docker_timeout": "the time to connect is the setting `connect_timeout`",
+    "ansible_kubectl_api_key": _SEEN,
+    "ansible_kubectl_local_env_vars": "write checkrunner_exec: [env, NAME=value, kubectl, ...]",
+    "ansible_kubectl_password": _SEEN,
+    "ansible_kubectl_token": _SEEN,
     "ansible_network_os": "hosts are reached by a shell",
     "ansible_pipelining": "everything is sent over one connection",
     "ansible_private_key": "the key is a file: ansible_ssh_private_key_file",

@@ -12,7 +12,8 @@
     └─ HostError (3)                  one host's trouble: never leaves the engine, becomes an `unknown` verdict
        ├─ ConnectError
        │  ├─ ConnectTimeoutError  ├─ UnreachableError  ├─ ThrottledError
-       │  ├─ AuthenticationError  ├─ HostKeyError     └─ UnsupportedError
+       │  ├─ AuthenticationError  ├─ HostKeyError     ├─ UnsupportedError
+       │  └─ NoShellError
        ├─ BootstrapError              the connection stands, the remote side does not
        │  ├─ NoInterpreterError   ├─ RemoteStorageError  └─ HandshakeError
        └─ SessionError
@@ -44,6 +45,7 @@ __all__ = [
     "LoadError",
     "NoHostsError",
     "NoInterpreterError",
+    "NoShellError",
     "PlaybookError",
     "ProtocolError",
     "RemoteStorageError",
@@ -200,6 +202,12 @@ class UnsupportedError(ConnectError):
     """The host is reached in a way that there is no transport for. Nothing was tried."""
 
     state = HostState.UNSUPPORTED
+
+
+class NoShellError(ConnectError):
+    """The host was reached and has no shell that could be started."""
+
+    state = HostState.NO_SHELL
 
 
 class BootstrapError(HostError):
