@@ -31,6 +31,8 @@ ACTED_ON: frozenset[str] = frozenset(
 )
 """The variables that mean something here."""
 
+_OWN = tuple(sorted(name.removeprefix(_OWN_PREFIX) for name in ACTED_ON if name.startswith(_OWN_PREFIX)))
+
 ONLY_ANSIBLE: Mapping[str, str] = {
     "ansible_become_exe": _NO_BECOME,
     "ansible_become_flags": _NO_BECOME,
@@ -93,7 +95,14 @@ def _settings(draft: Draft) -> Iterator[tuple[str, Assigned]]:
     layers = [owner.vars for owner in owners]
     layers += [layer for folder in draft.folders for part in (folder.groups, folder.hosts) for layer in part.values()]
     for layer in layers:
-        yield from ((n, a) for n, a in layer.items() if n.startswith(_PREFIX) and n not in ACTED_ON)
+        yield from ((n, a) for n, a in layer.items() if _is_setting(n) and n not in ACTED_ON)
+
+
+def _is_setting(name: str) -> bool:
+    """Whether a name looks like one. Those of our own are few: a variable that is near to none of them is a user's."""
+    return name.startswith(_PREFIX) or (
+        name.startswith(_OWN_PREFIX) and nearest(name.removeprefix(_OWN_PREFIX), _OWN) is not None
+    )
 
 
 def _about(name: str) -> str:

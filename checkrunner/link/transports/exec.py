@@ -8,12 +8,13 @@ it shows in no list of processes and in no server's log, and no limit on argumen
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import secrets
 from collections.abc import Sequence
 
 from checkrunner.link.transports.exec_argv import Recipe, idle_settings
-from checkrunner.link.transports.exec_errors import ended_early, not_started
+from checkrunner.link.transports.exec_errors import by_hand, ended_early, not_started
 from checkrunner.link.transports.process import ProcessChannel, start_process
 from checkrunner.model.characters import one_line
 from checkrunner.model.errors import (
@@ -68,7 +69,8 @@ class ExecTransport:
 
     def warnings(self, host: Host) -> Sequence[str]:
         """See the seam."""
-        self._recipe.argv(host)
+        with contextlib.suppress(ConnectError):  # what is not there yet may be when it is opened
+            self._recipe.argv(host)
         return idle_settings(host)
 
     async def aclose(self) -> None:
@@ -107,7 +109,7 @@ class ExecTransport:
             if len(said.data) > _MOST_NOISE:
                 raise UnreachableError(
                     f"{host}: {name} prints without end before a shell is there: {said.start()}",
-                    hint=f"Run it by hand: {name} ... /bin/sh -c 'echo here'",
+                    hint=by_hand(name),
                 )
             data = await channel.receive()
             if not data:
@@ -123,7 +125,7 @@ class ExecTransport:
     def _died(self, channel: ProcessChannel, host: str, name: str, said: _Said, why: str) -> ConnectError:
         words = channel.stderr_tail() or bytes(said.data)[-4096:]
         if channel.returncode is None and why:
-            return UnreachableError(f"{host}: {name}: {why}")
+            return UnreachableError(f"{host}: {name}: {why}", hint=by_hand(name))
         return ended_early(host, name, self._recipe, channel.returncode, words)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from checkrunner.model.errors import InventoryError
+from checkrunner.model.errors import InventoryError, UnreachableError
 from checkrunner.model.inventory import Host
 
 __all__ = ["RECIPES", "Recipe", "idle_settings"]
@@ -19,8 +19,9 @@ _NAMESPACES = ("--mount", "--uts", "--ipc", "--net", "--pid")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """How one kind of program is called. `argv` is everything before ``/bin/sh``; it raises InventoryError for settings
-    that cannot be used. `what` it leads to, which `named` tells. `passes_on`: it is a client of what runs the
-    processes there, and no parent of theirs. `has_user` says whether a user can be chosen."""
+    that cannot be used, and UnreachableError where they name nothing. `what` it leads to, which `named` tells.
+    `passes_on`: it is a client of what runs the processes there, and no parent of theirs. `has_user` says whether a
+    user can be chosen."""
 
     argv: Callable[[Host], list[str]]
     what: str
@@ -90,15 +91,21 @@ def _kubectl(host: Host) -> list[str]:
     return [*argv, *_split(host, "kubectl_extra_args"), "exec", "-i", pod, *within, "--"]
 
 
+def _process_in(host: Host, path: str) -> str:
+    """The process that a file names now: it has a new one when what it tells of is started again."""
+    try:
+        return Path(path).read_text(encoding="ascii").strip()
+    except (OSError, ValueError) as error:
+        raise UnreachableError(
+            f"{host.name}: the file of the process to enter cannot be read: {error}",
+            hint="See checkrunner_nsenter_target, and whether what it is to enter runs",
+        ) from error
+
+
 def _nsenter(host: Host) -> list[str]:
     target = _winner(host, ("nsenter_pid", "checkrunner_nsenter_target")) or "1"
     if target.startswith("/"):
-        try:
-            target = Path(target).read_text(encoding="ascii").strip()
-        except (OSError, ValueError) as error:
-            raise _wrong(
-                host, f"the process to enter cannot be read: {error}", "The file holds a process id"
-            ) from error
+        target = _process_in(host, target)
     if not re.fullmatch("[1-9][0-9]{0,9}", target, re.ASCII):
         raise _wrong(
             host, f"{target!r} is no process id", "checkrunner_nsenter_target is one, or the path of a file with one"

@@ -11,9 +11,14 @@ from checkrunner.link.transports.process import signal_name
 from checkrunner.model.characters import one_line
 from checkrunner.model.errors import AuthenticationError, ConnectError, NoShellError, ThrottledError, UnreachableError
 
-__all__ = ["ended_early", "not_started"]
+__all__ = ["by_hand", "ended_early", "not_started"]
 
 _SHOWN = 300
+
+
+def by_hand(name: str) -> str:
+    """What to do about a program that nothing better is known of."""
+    return f"Run it by hand: {name} ... /bin/sh -c 'echo here'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +113,7 @@ def ended_early(host: str, name: str, recipe: Recipe, code: int | None, words: b
                 return kind.error(f"{host}: {says}: {_sentence(line)}", hint=hint)
     ending = "" if code is None else f" by signal {signal_name(-code)}" if code < 0 else f" with code {code}"
     said = f": {_sentence(lines[-1])}" if lines else ""
-    return UnreachableError(
-        f"{host}: {name} ended at once{ending}{said}", hint=f"Run it by hand: {name} ... /bin/sh -c 'echo here'"
-    )
+    return UnreachableError(f"{host}: {name} ended at once{ending}{said}", hint=by_hand(name))
 
 
 def _sentence(text: str) -> str:
