@@ -1100,6 +1100,7 @@ class Session(object):
         self.progress = {}  # of the processes at the last look
         self.pipe_ends = {}  # pipe -> pid at its other end, -1 when nobody was found
         self.known = {}  # processes that earlier commands left: pid -> start time
+        self.ended = 0.0  # when its last command did
         self.held = None  # (run, when to kill, when to give up): its result waits for the end of its processes
         self.restoring = (None, b"")
         self.same = None  # two paths of one directory
@@ -1653,7 +1654,7 @@ class Session(object):
 
     def settle(self, run):
         """Collect what is known of a command that has ended."""
-        now = time.monotonic()
+        self.ended = now = time.monotonic()
         for name, pipe in self.streams.items():
             self.drain(run, run.captures[name], pipe)
         self.streams = {}
@@ -1717,8 +1718,9 @@ class Session(object):
         """Processes of this session that were started while the command ran, and live."""
         agent = self.agent
         found, ours = agent.pids.since(run.last_pid, agent.pids.last()), set()
-        # Of several commands that run at the same time, nobody knows whose a process is that has wiped everything out.
-        alone = not [other for other in agent.everyone() if other.run is not None and other is not self]
+        # Of several commands that ran at the same time, nobody knows whose a process is that has wiped everything out.
+        others = [other for other in agent.everyone() if other is not self]
+        alone = not [other for other in others if other.run is not None or other.ended > run.started]
         for pid, one in found.items():
             if one.sid == self.shell:
                 ours.add(pid)
@@ -1740,7 +1742,7 @@ class Session(object):
             else:
                 run.leftover.append(pid)
         if run.keep and not run.ending:
-            agent.endings.keep(agent, run.leftover, found)
+            agent.endings.keep(agent, run, found)
 
     def directory_now(self):
         """The working directory as the shell would say it, if that is where it is; else as the kernel says it."""
@@ -1981,7 +1983,7 @@ class Agent(object):
         self.canceling = []
         self.states = self.prompts = self.archive = self.endings = None  # modules, once they are here
         self.needed = set()  # those that were asked for
-        self.kept = {}  # processes that stay: pid -> start time; 0 says that a command had to keep what it leaves
+        self.kept = {}  # processes that stay: pid -> start time; 0 -> when the first command that keeps began
         self.call_table = None
         self.looked = {}  # waits that were found safe to look at, or not
         self.snapshot = {}
@@ -2149,6 +2151,9 @@ class Agent(object):
                 pass
             return
         try:
+            found = os.fstat(lock)
+            if not found.st_size and time.time() - found.st_mtime < 60:
+                return  # it is being made: its owner takes the lock, then writes into it
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if not os.fstat(lock).st_nlink:
                 return  # it was leaving, and has removed its directory itself by now
@@ -2743,7 +2748,8 @@ class Agent(object):
         # The number of a session that is gone may have been given to another one.
         sids = {sid for sid in sids if sid not in everything or sid in found or sid in self.shells}
         for one in everything.values():
-            if one.sid in sids or one.ppid == os.getpid() and not self.kept:
+            # What has wiped everything out since a command began that keeps, may be that command's.
+            if one.sid in sids or one.ppid == os.getpid() and one.start < self.kept.get(0, 1 << 62):
                 found.add(one.pid)
         found = grown(everything, found | marked(everything, self.token))
         if self.kept:

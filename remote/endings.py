@@ -9,9 +9,11 @@ A module beside agent.py, under the same rules.
 """
 
 import posix as os
+import time
 
 from agent import BOOT_S, CHUNK, CONFIRM_S, LOOK_S, grown, kill, process, processes, signal, slurp, unread
 
+CLOCK_BOOTTIME = 7  # Python 3.6 has no name for it
 OWN_FDS = 1024  # more descriptors than we ever have open
 HELD_S = 1.0  # what a shell may take to die of KILL
 
@@ -266,12 +268,16 @@ def note_reading(run, readings):
 # --- what stays ------------------------------------------------------------------------------------------------------
 
 
-def keep(agent, pids, found):
-    """These processes are to stay. The files tell an agent that clears up after us, should we be killed: of a shell's
-    own child the environment is that of the shell."""
-    agent.kept[0] = 0
+def keep(agent, run, found):
+    """What the command leaves is to stay. The files tell an agent that clears up after us, should we be killed: of a
+    shell's own child the environment is that of the shell."""
+    try:  # as the kernel notes the start of processes: in ticks since boot, suspensions included
+        began = int((time.clock_gettime(CLOCK_BOOTTIME) - time.monotonic() + run.started) * agent.ticks_per_s)
+    except OSError:
+        began = 0
+    agent.kept[0] = min(began, agent.kept.get(0, began))
     for pid in found:
-        if pid not in pids:
+        if pid not in run.leftover:
             continue
         agent.kept[pid] = found[pid].start
         path = agent.fresh_path(b"kept.%d" % pid)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from checkrunner.link.agents import agent_of
 from checkrunner.link.session import open_session
 from checkrunner.link.transports import make_transport, unsupported
 from checkrunner.model.inventory import Host
-from checkrunner.model.seams import Session, Transport
+from checkrunner.model.report import Wait
+from checkrunner.model.seams import Queues, Session, Transport
 from checkrunner.model.sources import Secret
 from checkrunner.settings import Settings
 
@@ -21,7 +23,9 @@ class Links:
         self._transports: dict[str, Transport] = {}
 
     def warnings(self, host: Host) -> tuple[str, ...]:
-        """What the host's settings ask for and its transport does not do. Connects nothing."""
+        """What the host's settings ask for and its transport does not do. Connects nothing. Raises UsageError members
+        for settings that cannot be used."""
+        agent_of(host)
         return () if unsupported(host) else tuple(self._transport(host).warnings(host))
 
     async def open(self, host: Host) -> Session:
@@ -35,6 +39,11 @@ class Links:
             options=self._settings.session_options(),
             timeout_s=self._ssh.connect_timeout_s,
         )
+
+    def waits(self) -> tuple[Wait, ...]:
+        """What hosts wait and have waited for before they could be reached."""
+        queues = (transport for transport in self._transports.values() if isinstance(transport, Queues))
+        return tuple(wait for transport in queues for wait in transport.waits())
 
     async def aclose(self) -> None:
         """Drop every connection."""

@@ -22,7 +22,7 @@ from checkrunner.findings.secret_names import is_secret_name, secret_values
 from checkrunner.judge.judge import Judge
 from checkrunner.model.errors import UsageError
 from checkrunner.model.plan import CheckOutcome, HostOutcome
-from checkrunner.model.report import Report, RunInfo
+from checkrunner.model.report import Report, RunInfo, Wait
 from checkrunner.model.seams import Driver, Observer
 from checkrunner.model.sources import Secret
 from checkrunner.plan.hostplan import HostPlan
@@ -36,6 +36,7 @@ from checkrunner.run.stop import Stop
 __all__ = ["make_redactor", "run_prepared"]
 
 _SHORT_NUMBER = 4
+_LOOK_S = 1.0
 
 
 def make_redactor(prepared: Prepared, password: Secret | None = None) -> PatternRedactor:
@@ -71,7 +72,7 @@ def run_prepared(
     not_done = [links.warnings(script.host) for script in scripts]
     learning = Learning(driver, redactor) if driver else None
     engine = Engine(links.open, options=replace(options, forks=forks), observer=observer, driver=learning)
-    outcomes, reason = asyncio.run(_run(engine, scripts, links, interrupted))
+    outcomes, reason, waits = asyncio.run(_run(engine, scripts, links, interrupted, observer))
     by_host = {script.host.name: script for script in scripts}
 
     def texts(outcome: CheckOutcome) -> tuple[str, str]:
@@ -89,6 +90,7 @@ def run_prepared(
         ended=reason or "normal",
         complete=True,
         exit_code=0,
+        waits=waits,
     )
     noted = [
         replace(outcome, notes=(*notes, *outcome.notes)) if notes else outcome
@@ -98,17 +100,35 @@ def run_prepared(
 
 
 async def _run(
-    engine: Engine, scripts: Sequence[HostScript], links: Links, interrupted: Callable[[], bool]
-) -> tuple[list[HostOutcome], str]:
+    engine: Engine,
+    scripts: Sequence[HostScript],
+    links: Links,
+    interrupted: Callable[[], bool],
+    observer: Observer,
+) -> tuple[list[HostOutcome], str, tuple[Wait, ...]]:
     stop = Stop()
+    watching = asyncio.ensure_future(_tell_waits(links, observer))
     with interrupts(stop):
         if interrupted():
             stop.set("interrupted")
         try:
             outcomes = await engine.run(scripts, stop)
+            waits = links.waits()
         finally:
+            watching.cancel()
             await links.aclose()
-    return outcomes, stop.reason
+    return outcomes, stop.reason, waits
+
+
+async def _tell_waits(links: Links, observer: Observer) -> None:
+    """Tell the observer where hosts wait, as long as some do."""
+    told = False
+    while True:
+        await asyncio.sleep(_LOOK_S)
+        waits = [wait for wait in links.waits() if wait.waiting]
+        if waits or told:
+            observer.hosts_waiting(waits)
+        told = bool(waits)
 
 
 def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret | str]:

@@ -17,7 +17,7 @@ from checkrunner.findings.tokens import measure
 from checkrunner.findings.totals import capture_of, count, execution_of, looked_everywhere
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.plan import CheckOutcome, HostOutcome
-from checkrunner.model.report import Finding, Incomplete, Omission, Report, RunInfo
+from checkrunner.model.report import Finding, Incomplete, Omission, Report, RunInfo, Wait
 from checkrunner.model.results import CaptureState, Execution, Reason, Stream, VerdictState
 from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Template
@@ -38,6 +38,7 @@ class ReportLimits:
     | host_chars | the folded host names of one finding |
     | notes | different notes about hosts |
     | warnings | warnings about the run as a whole |
+    | waits | places where hosts waited before they were reached |
     | text_chars | one reason, note, hint or warning |
     """
 
@@ -45,6 +46,7 @@ class ReportLimits:
     host_chars: int = 2000
     notes: int = 5
     warnings: int = 20
+    waits: int = 10
     text_chars: int = 1000
 
 
@@ -78,6 +80,7 @@ def build_report(
             complete=looked_everywhere(totals),
             exit_code=exit_code(totals, run.ended),
             error=building.text(run.error),
+            waits=building.waits(run.waits),
         ),
         totals=totals,
         findings=findings,
@@ -169,6 +172,16 @@ class _Building:
             why = "beyond the capture limit" if state is CaptureState.TRUNCATED else "the capture failed on the host"
             where = f"{key} on {self._hosts(tuple(names), f'omission of {key}')}"
             self.omissions.append(Omission(what="output", count=len(names), why=why, where=where))
+
+    def waits(self, waits: Sequence[Wait]) -> tuple[Wait, ...]:
+        """Where hosts waited, the longest first; no more than the limits say."""
+        ranked = sorted(waits, key=lambda wait: -wait.longest_s)
+        most = self.limits.waits
+        if ranked[most:]:
+            self.omissions.append(
+                Omission(what="wait", count=len(ranked) - most, why=f"only the {most} longest waits are shown")
+            )
+        return tuple(replace(wait, place=self.text(wait.place)) for wait in ranked[:most])
 
     def warnings(self, warnings: Iterable[str], outcomes: Iterable[HostOutcome]) -> tuple[str, ...]:
         """The warnings about the run, each once, then what was odd about hosts, folded; no more than the limits say."""

@@ -60,7 +60,8 @@ _MAX_FD = 1 << 31
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hello:
-    """The agent is up. `clock` is the host's, in Unix seconds; `directory` is where captures lie."""
+    """The agent is up. `clock` is the host's, in Unix seconds; `directory` is where captures lie; `lacks` names what
+    this agent cannot do there; `shell` is what its sessions run in, where that is not said by `bash`."""
 
     nonce: str
     version: int
@@ -74,6 +75,16 @@ class Hello:
     clock: float = 0.0
     directory: str = ""
     notes: tuple[str, ...] = ()
+    agent_kind: str = "python"
+    shell: str = ""
+    lacks: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """What is at the other end, for people."""
+        agent = f"python {self.python}" if self.agent_kind == "python" else f"{self.agent_kind} agent"
+        shell = f"bash {self.bash}" if self.bash else self.shell or "no bash"
+        return f"{agent}, {shell}, uid {self.uid}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +194,9 @@ def _hello(fields: Fields, _payload: bytes) -> Answer:
         clock=number_of(fields, "clock"),
         directory=text_of(fields, "dir", ""),
         notes=texts_of(fields, "notes", most=_MAX_NOTES),
+        agent_kind=line_of(fields, "agent_kind", _MAX_NAME) or "python",
+        shell=line_of(fields, "shell", _MAX_NAME),
+        lacks=texts_of(fields, "lacks", most=_MAX_NOTES),
     )
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checkrunner.link.pieces import Piece, cut_module, cut_source, packed
-from checkrunner.link.shrink import shrink_python, shrink_shell
+from checkrunner.link.shrink import shrink_python, shrink_shell, shrink_shell_program
 from checkrunner.link.wire import STARTING
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "escape_word",
     "load_part",
     "load_payload",
+    "load_shell_payload",
     "main",
     "pack_payload",
 ]
@@ -136,6 +137,16 @@ exec(parts[0])
 """
 
 
+# The start of the agent for hosts without Python, which always comes on standard input: a login shell that takes a line
+# of its length is not to be had everywhere, and it may not be unpacked, for want of a program that could. Empty lines
+# are what is left of a patient start.
+_SHELL_STAGE = (
+    f"echo {STARTING.decode('ascii')};"
+    "while read -r _n;do case $_n in *\\;*)break;;esac;done;"
+    "_n=${_n%%\\;*};CHECKRUNNER_DIGEST=@DIGEST@;"
+    '_a=`dd bs=1 count=$_n 2>/dev/null;echo .`;eval "${_a%.}"'
+)
+
 PROBE_LINE = f"exec /bin/sh -c echo\\ {STARTING.decode('ascii')}"
 """A line for the login shell that prints `wire.STARTING` and starts nothing."""
 
@@ -218,6 +229,22 @@ def _exec_line(setup: str, python: str) -> str:
 def load_payload() -> Payload:
     """The payload of this installation, packed once per process (some 5 ms)."""
     return pack_payload(_read("agent.py"), _read("wrapper.sh"), [_read(f"{name}.py") for name in LATER])
+
+
+@functools.cache
+def load_shell_payload() -> Payload:
+    """The same for hosts without Python: agent.sh, which is started by standard input only."""
+    source = shrink_shell_program(_read("agent.sh"))
+    digest = hashlib.sha256(source).hexdigest()[:32]
+    line = f"exec /bin/sh -c {escape_word(_SHELL_STAGE.replace('@DIGEST@', digest))}"
+    return Payload(
+        digest=digest,
+        packed="",
+        packed_bytes=len(source),
+        exec_line=line,
+        stdin_line=line,
+        stdin_head=b"%d;exit;\n" % len(source) + source,
+    )
 
 
 @functools.cache

@@ -318,7 +318,7 @@ class FramedSession:
         if self._ready.done():
             raise ProtocolError("the host said hello twice")
         self._starter.check_hello(link, hello)
-        self.agent = f"python {hello.python}, bash {hello.bash}, uid {hello.uid}"
+        self.agent = hello.summary
         self.notes += link.notes(hello)
         if link.patient:
             self._out.waiting += self._out.held

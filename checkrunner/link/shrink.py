@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["shrink_python", "shrink_shell"]
+__all__ = ["shrink_python", "shrink_shell", "shrink_shell_program"]
 
 _STRING = rb'"""(?:[^\\]|\\.)*?"""|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\''
 _TOKEN = re.compile(
@@ -22,6 +22,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _BEHIND = re.compile(rb"(?:\n[ ]*(?:#[^\n]*)?(?=\n))*\n([ ]*)[^ \n]")
+_PROGRAM_LAYOUT = re.compile(rb"(?m)^[ ]*(?:#.*)?\n|^[ ]+")
 _SHELL_COMMENT = re.compile(rb"(?m)^#(?!:).*\n")
 
 
@@ -33,6 +34,11 @@ def shrink_python(source: bytes) -> bytes:
 def shrink_shell(source: bytes) -> bytes:
     """The wrapper without its comments; the lines that begin with ``#:`` are the marks of its parts."""
     return _SHELL_COMMENT.sub(b"", source)
+
+
+def shrink_shell_program(source: bytes) -> bytes:
+    """agent.sh without comments, empty lines and indentation. It has no text of several lines in which these count."""
+    return _PROGRAM_LAYOUT.sub(b"", source)
 
 
 def _shrunk(found: re.Match[bytes]) -> bytes:

@@ -5,6 +5,10 @@
 | eager | first: the agent is in the exec request, requests follow at once |
 | patient | a login shell's start-up file read what was meant for the agent (`lost_input`) |
 | by standard input | the login shell ended without a word of the agent's: it may refuse a line of that length |
+| in shell | there is no Python for it: the agent for such hosts, which always comes on standard input |
+
+The last is remembered for a host as long as its transport lives, and can be asked for, or forbidden, by the host
+variable `checkrunner_agent`.
 """
 
 from __future__ import annotations
@@ -12,10 +16,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
+from checkrunner.link.agents import agent_of
 from checkrunner.link.answers import AgentFailure, Answer, Hello, NoInterpreter
-from checkrunner.link.payload import PROBE_LINE, Payload, load_payload
+from checkrunner.link.payload import PROBE_LINE, Payload, load_payload, load_shell_payload
 from checkrunner.link.requests import hello_request
 from checkrunner.link.wire import MAX_NOISE, PROTOCOL_VERSION, STARTING, AnswerDecoder
 from checkrunner.model.characters import one_line
@@ -37,14 +43,17 @@ _SILENT_S = 3.0
 # Part of the nonce, and so of the first line that is sent. Where a shell reads that line in the agent's place (a
 # start-up file or a forced command starts one), it ends there, and runs nothing of what follows.
 _SHELLS_END = ";exit;"
+# Hosts that were found to be without Python: a second start there (a reconnect, another user) does not look again.
+_WITHOUT_PYTHON: WeakKeyDictionary[Transport, set[str]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """How to start: each of the two may be turned on once."""
+    """How to start: each of the three may be turned on once."""
 
     patient: bool = False
     by_stdin: bool = False
+    in_shell: bool = False
 
 
 @dataclass(slots=True)
@@ -95,6 +104,9 @@ class Link:
             out.append("login_reads: a start-up file of the login shell read what was meant for the agent")
         if self.way.by_stdin:
             out.append("start_by_stdin: the login shell does not take a long command line")
+        if hello.agent_kind == "shell":
+            lacking = ", ".join(hello.lacks) or "nothing"
+            out.append(f"agent_shell: no Python 3.6 or newer is used; not available: {lacking}")
         return [*out, *hello.notes]
 
 
@@ -116,17 +128,21 @@ class Starter:
         self._timeout_s = timeout_s
 
     async def first(self) -> Link:
-        """The first, eager start. Raises ConnectError members."""
-        return await self.again(Way())
+        """The first, eager start. Raises ConnectError members, and InventoryError for a `checkrunner_agent` that does
+        not exist."""
+        known = self._host.name in _WITHOUT_PYTHON.get(self._transport, ())
+        kind = agent_of(self._host)
+        return await self.again(Way(in_shell=kind == "shell" or (known and kind == "auto")))
 
     async def again(self, way: Way) -> Link:
         """Another start, in the given way. Raises ConnectError members."""
-        payload = self._payload or load_payload()
-        line = payload.stdin_line if way.by_stdin else payload.exec_line
+        by_stdin = way.by_stdin or way.in_shell
+        payload = load_shell_payload() if way.in_shell else self._payload or load_payload()
+        line = payload.stdin_line if by_stdin else payload.exec_line
         channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
         nonce = secrets.token_hex(12) + _SHELLS_END
         greeting = hello_request(nonce, self._options)
-        if way.by_stdin:
+        if by_stdin:
             greeting = payload.stdin_head + greeting
         now = asyncio.get_running_loop().time()
         return Link(
@@ -185,18 +201,21 @@ class Starter:
         if link.swallowed:
             if way.patient:
                 raise self._reads_all(link)
-            return Way(patient=True, by_stdin=way.by_stdin)
+            return replace(way, patient=True)
         if isinstance(ending, AgentFailure):
             if ending.kind == "lost_input" and not way.patient:
-                return Way(patient=True, by_stdin=way.by_stdin)
+                return replace(way, patient=True)
             raise self._gave_up(link, ending)
         if isinstance(ending, NoInterpreter):
+            if not way.in_shell and agent_of(self._host) == "auto":
+                _WITHOUT_PYTHON.setdefault(self._transport, set()).add(self._host.name)
+                return replace(way, in_shell=True)
             raise NoInterpreterError(
                 f"{self._host.name}: no Python 3.6 or newer was found (tried: {ending.tried})",
-                hint="Install python3 on the host",
+                hint="Install python3 on the host, or let checkrunner_agent be auto",
             )
-        if not way.by_stdin:
-            return Way(patient=way.patient, by_stdin=True)
+        if not way.by_stdin and not way.in_shell:
+            return replace(way, by_stdin=True)
         raise self.no_hello(link, late=False)
 
     def no_hello(self, link: Link, *, late: bool, left: bool = False) -> HostError:
@@ -249,6 +268,8 @@ class Starter:
         why = f"{self._host.name}: {ending.message or ending.kind}"
         if ending.kind == "storage":
             return RemoteStorageError(why, hint="The agent needs a directory that it can write to, such as /tmp")
+        if ending.kind == "no_tools":
+            return NoInterpreterError(why, hint="Install python3, or these programs, on the host")
         if ending.kind == "no_bash":
             return NoInterpreterError(why, hint="Install bash on the host")
         if ending.kind == "lost_input":

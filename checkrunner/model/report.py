@@ -26,9 +26,31 @@ __all__ = [
     "Report",
     "RunInfo",
     "Totals",
+    "Wait",
 ]
 
 REPORT_SCHEMA = "checkrunner/report/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """A place where hosts had to wait before they could be reached: a jump host, a server that drops connections.
+
+    `hosts` had to wait for a noticeable time, the longest of them `longest_s`; somebody waited for `waited_s` in all.
+    `waiting` is how many do so now, and `waiting_s` since when. `dropped` counts connections that the server dropped;
+    `connections` those that were made to a jump host, and `channels` how many hosts each of them takes, 0 where no
+    limit was met.
+    """
+
+    place: str
+    hosts: int
+    longest_s: float
+    waited_s: float
+    waiting: int = 0
+    waiting_s: float = 0.0
+    dropped: int = 0
+    connections: int = 0
+    channels: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +70,7 @@ class RunInfo:
     complete: bool
     exit_code: int
     error: str = ""
+    waits: tuple[Wait, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

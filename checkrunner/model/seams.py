@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TextIO
+from typing import Any, Protocol, TextIO, runtime_checkable
 
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
 from checkrunner.model.plan import CheckOutcome, HostOutcome, OnPrompt, PlannedCheck, PromptText, Skip, Step
-from checkrunner.model.report import Report
+from checkrunner.model.report import Report, Wait
 from checkrunner.model.results import RawSlice, Result, Slice, SliceQuery, Verdict
 from checkrunner.model.sources import Secret, Template
 
@@ -19,6 +19,7 @@ __all__ = [
     "Channel",
     "Driver",
     "Observer",
+    "Queues",
     "Redactor",
     "Renderer",
     "Script",
@@ -87,6 +88,15 @@ class Transport(Protocol):
 
     async def aclose(self) -> None:
         """Drop every connection; idempotent, never raises."""
+        ...
+
+
+@runtime_checkable
+class Queues(Protocol):
+    """A transport that knows what hosts wait for before they can be reached has this as well."""
+
+    def waits(self) -> Sequence[Wait]:
+        """Places where hosts wait or have waited so far, those that began first in front. Cheap; while a run lasts."""
         ...
 
 
@@ -200,6 +210,11 @@ class Observer(Protocol):
 
     def host_connecting(self, host: str) -> None:
         """A connection attempt starts (after waiting for its turn)."""
+        ...
+
+    def hosts_waiting(self, waits: Sequence[Wait]) -> None:
+        """Where hosts that connect wait at the moment (`waiting` is never 0), about once a second while some do, and
+        once with nothing when that is over."""
         ...
 
     def host_connected(self, host: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from checkrunner.model.report import Budget, Finding, Incomplete, NumberRange, Omission, Report, RunInfo, Totals
+from checkrunner.model.report import Budget, Finding, Incomplete, NumberRange, Omission, Report, RunInfo, Totals, Wait
 from checkrunner.model.results import Execution, Reason, Slice, SliceLine, VerdictState
 from checkrunner.render.safe import safe_json
 
@@ -47,7 +47,17 @@ def _run(run: RunInfo) -> dict[str, Any]:
         "ended": safe_json(run.ended),
         "complete": run.complete,
         "exit_code": run.exit_code,
-        **_filled(error=run.error),
+        **_filled(error=run.error, waits=[_wait(wait) for wait in run.waits]),
+    }
+
+
+def _wait(wait: Wait) -> dict[str, Any]:
+    return {
+        "place": safe_json(wait.place),
+        "hosts": wait.hosts,
+        "longest_s": _number(round(wait.longest_s, 3)),
+        "waited_s": _number(round(wait.waited_s, 3)),
+        **_filled(dropped=wait.dropped, connections=wait.connections, channels=wait.channels),
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from rich.console import Console, Group, RenderableType
@@ -14,9 +14,10 @@ from rich.text import Text
 
 from checkrunner.model.observation import Observation
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck
+from checkrunner.model.report import Wait
 from checkrunner.model.results import VerdictState
 from checkrunner.render.layout import count_of, duration
-from checkrunner.render.progress import SilentProgress, describe
+from checkrunner.render.progress import SilentProgress, describe, describe_wait
 from checkrunner.render.safe import safe
 from checkrunner.render.watch import Clock, Watch
 
@@ -86,6 +87,11 @@ class LiveProgress(SilentProgress):
         with self._lock:
             self._watch.host_connecting(host, self._clock())
 
+    def hosts_waiting(self, waits: Sequence[Wait]) -> None:
+        """Remember it."""
+        with self._lock:
+            self._watch.waits = waits
+
     def host_connected(self, host: str) -> None:
         """Count it."""
         with self._lock:
@@ -135,6 +141,10 @@ class LiveProgress(SilentProgress):
             Text(duration(max(0.0, now - watch.started)), style="dim"),
         )
         rows: list[RenderableType] = [bar, self._states()]
+        rows += [
+            Text("  " + safe(describe_wait(wait, self._mask)), style="yellow", no_wrap=True, overflow="ellipsis")
+            for wait in watch.waits[: self._longest]
+        ]
         oldest = watch.oldest(self._longest)
         rows += [
             Text("  " + safe(describe(item, now, self._mask)), style="dim", no_wrap=True, overflow="ellipsis")

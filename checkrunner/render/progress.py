@@ -7,12 +7,13 @@ the run ended.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from checkrunner.model.observation import Observation
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck
+from checkrunner.model.report import Wait
 from checkrunner.model.results import HostState, VerdictState
 from checkrunner.render.layout import count_of, duration
 from checkrunner.render.safe import safe
@@ -21,7 +22,7 @@ from checkrunner.render.watch import Clock, Running, Watch
 if TYPE_CHECKING:
     from checkrunner.render.live import LiveProgress
 
-__all__ = ["LineProgress", "SilentProgress", "describe", "heartbeat", "line_progress", "live_progress"]
+__all__ = ["LineProgress", "SilentProgress", "describe", "describe_wait", "heartbeat", "line_progress", "live_progress"]
 
 _MOST_HOST_LINES = 50
 _MOST_TROUBLE_LINES = 100
@@ -62,6 +63,9 @@ class SilentProgress:
         """Nothing."""
 
     def host_connecting(self, host: str) -> None:
+        """Nothing."""
+
+    def hosts_waiting(self, waits: Sequence[Wait]) -> None:
         """Nothing."""
 
     def host_connected(self, host: str) -> None:
@@ -128,6 +132,10 @@ class LineProgress(SilentProgress):
     def host_connecting(self, host: str) -> None:
         """Remember since when."""
         self._watch.host_connecting(host, self._clock())
+
+    def hosts_waiting(self, waits: Sequence[Wait]) -> None:
+        """Remember it for the next heartbeat."""
+        self._watch.waits = waits
 
     def host_connected(self, host: str) -> None:
         """Count it."""
@@ -218,6 +226,7 @@ def heartbeat(watch: Watch, now: float, *, longest: int, mask: Callable[[str], s
     parts.append(count_of(watch.findings, "finding"))
     if watch.troubles:
         parts.append(f"{count_of(sum(watch.troubles.values()), 'host')} in trouble")
+    parts += [describe_wait(wait, mask) for wait in watch.waits[:longest]]
     running = [describe(item, now, mask) for item in watch.oldest(longest)]
     more = watch.under_way - len(running)
     if running:
@@ -229,6 +238,13 @@ def describe(item: Running, now: float, mask: Callable[[str], str]) -> str:
     """``gpu07 smart-scan 42 s io_wait blk_mq_get_tag /dev/sdb (smartctl)``; `mask` takes secrets out of its end."""
     text = f"{item.host} {item.check or 'connecting'} {duration(max(0.0, now - item.since))}"
     return f"{text} {mask(item.seen.brief)}" if item.seen else text
+
+
+def describe_wait(wait: Wait, mask: Callable[[str], str]) -> str:
+    """``42 hosts wait for jump host ops@bastion (8 s, it dropped 12 connections)``."""
+    verb = "waits" if wait.waiting == 1 else "wait"
+    dropped = f", it dropped {count_of(wait.dropped, 'connection')}" if wait.dropped else ""
+    return f"{count_of(wait.waiting, 'host')} {verb} for {mask(wait.place)} ({duration(wait.waiting_s)}{dropped})"
 
 
 def _verdicts(outcome: HostOutcome) -> str:

@@ -71,8 +71,25 @@ def _run() -> Schema:
             "complete": {"type": "boolean", "description": "False when any planned check could not be looked at."},
             "exit_code": _count("What the command exits with."),
             "error": _text("The message, when the run ended with an error."),
+            "waits": _array("Jump hosts and servers that hosts waited for before they were reached.", _wait()),
         },
-        optional=("playbook_digest", "inventory", "limit", "error"),
+        optional=("playbook_digest", "inventory", "limit", "error", "waits"),
+    )
+
+
+def _wait() -> Schema:
+    return _object(
+        "A jump host, or a server that drops connections when there are too many.",
+        {
+            "place": _text("What was waited for."),
+            "hosts": _count("Hosts that had to wait for a noticeable time."),
+            "longest_s": _number("Seconds that the host waited that waited longest."),
+            "waited_s": _number("Seconds during which any host waited."),
+            "dropped": _count("Connections that the server dropped; absent when it dropped none."),
+            "connections": _count("Connections that were made to a jump host."),
+            "channels": _count("Hosts that one connection to a jump host takes; absent where no limit was met."),
+        },
+        optional=("dropped", "connections", "channels"),
     )
 
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO
 
-from checkrunner.model.report import Finding, Incomplete, NumberRange, Report
+from checkrunner.model.report import Finding, Incomplete, NumberRange, Report, Wait
 from checkrunner.model.results import CaptureState, Execution, HostState, Reason, Slice, VerdictState
 from checkrunner.render.choice import telling_reasons
 from checkrunner.render.layout import count_of, duration, wrapped
@@ -59,6 +59,18 @@ def _columns(out: TextIO) -> int:
         return _ENDLESS
 
 
+def _waited(wait: Wait) -> str:
+    """``waited 12 s for jump host ops@bastion (100 hosts, ...)``."""
+    facts = [count_of(wait.hosts, "host")] if wait.hosts else []
+    if wait.dropped:
+        facts.append(f"it dropped {count_of(wait.dropped, 'connection')}")
+    if wait.channels:
+        facts.append(f"{wait.channels:,} hosts a connection")
+    if wait.connections > 1:
+        facts.append(count_of(wait.connections, "connection"))
+    return f"waited {duration(wait.waited_s)} for {safe(wait.place)}" + (f" ({', '.join(facts)})" if facts else "")
+
+
 class _Page:
     def __init__(self, report: Report, style: Style, width: int) -> None:
         self._report = report
@@ -97,6 +109,8 @@ class _Page:
             f"{count_of(totals.hosts, 'host')}, {count_of(totals.planned, 'check')} in {duration(run.elapsed_s)}"
         )
         yield from (self._style("dim", line) for line in wrapped(", ".join(facts), self._width))
+        for wait in run.waits:
+            yield from (self._style("dim", line) for line in wrapped(_waited(wait), self._width, rest="  "))
         if run.ended in _ENDED:
             yield self._style("magenta", _ENDED[run.ended])
         if run.error:

@@ -5,12 +5,13 @@ Costs a few microseconds an event; holds one entry for each check that is under 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from checkrunner.model.observation import Observation
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck
+from checkrunner.model.report import Wait
 from checkrunner.model.results import Execution, HostState, VerdictState
 
 __all__ = ["Clock", "Running", "Watch"]
@@ -45,6 +46,7 @@ class Watch:
     checks_done: int = 0
     connecting: int = 0
     not_run: int = 0
+    waits: Sequence[Wait] = ()
     verdicts: dict[VerdictState, int] = field(default_factory=dict)
     troubles: dict[HostState, int] = field(default_factory=dict)
     _waiting: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)

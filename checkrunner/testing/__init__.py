@@ -6,7 +6,15 @@ the same checks as the real thing, so what is tested with them holds for it. For
 
 from __future__ import annotations
 
-from checkrunner.testing.checks import ASKS, check_channel, check_driver, check_session, check_transport, make_step
+from checkrunner.testing.checks import (
+    ASKS,
+    check_channel,
+    check_driver,
+    check_queues,
+    check_session,
+    check_transport,
+    make_step,
+)
 from checkrunner.testing.pure_checks import (
     check_observer,
     check_redactor,
@@ -45,6 +53,7 @@ __all__ = [
     "check_channel",
     "check_driver",
     "check_observer",
+    "check_queues",
     "check_redactor",
     "check_renderer",
     "check_script",

@@ -11,7 +11,7 @@ from checkrunner.model.observation import Observation
 from checkrunner.model.plan import Command, PlannedCheck, PromptText, Step
 from checkrunner.model.playbook import Check
 from checkrunner.model.results import Execution, SliceMode, SliceQuery
-from checkrunner.model.seams import Channel, Driver, Session, Transport
+from checkrunner.model.seams import Channel, Driver, Queues, Session, Transport
 from checkrunner.model.sources import Secret
 from checkrunner.testing.twins import CLOGGED, COMPLAIN, COMPLAIN_FOREVER, ECHO, END, FLOOD
 
@@ -19,6 +19,7 @@ __all__ = [
     "ASKS",
     "check_channel",
     "check_driver",
+    "check_queues",
     "check_session",
     "check_transport",
     "make_step",
@@ -142,6 +143,15 @@ async def _breaks(channel: Channel, break_links: Callable[[], None]) -> None:
     await _raises(waiting, SessionLostError)
     await _raises(channel.receive(), SessionLostError)
     await _closes(channel)
+
+
+def check_queues(queues: Queues) -> None:
+    """The contract of `Queues`, at any moment of a run."""
+    for wait in queues.waits():
+        assert wait.place
+        assert 0 <= wait.waiting_s <= wait.longest_s <= wait.waited_s
+        assert bool(wait.waiting) or wait.waiting_s == 0
+        assert min(wait.hosts, wait.waiting, wait.dropped, wait.connections, wait.channels) >= 0
 
 
 async def check_transport(

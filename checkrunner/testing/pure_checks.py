@@ -10,7 +10,7 @@ from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Activity, Observation
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck, Skip, Step
 from checkrunner.model.playbook import Check
-from checkrunner.model.report import Report
+from checkrunner.model.report import Report, Wait
 from checkrunner.model.results import (
     Execution,
     HostState,
@@ -134,6 +134,11 @@ def check_observer(make: Callable[[], Observer]) -> None:
     observer.tick()
     observer.host_connecting("up")
     observer.host_connecting("down")
+    observer.hosts_waiting(
+        [Wait(place="jump \x1b[2J host", hosts=1, longest_s=2.0, waited_s=2.0, waiting=1, waiting_s=2.0)]
+    )
+    observer.tick()
+    observer.hosts_waiting(())
     observer.host_connected("up")
     observer.check_started("up", planned)
     observer.tick()

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from checkrunner.link.payload import ALLOCATOR, START, VARIABLE, load_part, load_payload
+from checkrunner.link.wire import STARTING
 
 REMOTE = Path(__file__).resolve().parents[2] / "remote"
 
@@ -54,9 +55,12 @@ class AgentProcess:
         start: str = START,
         stderr: int | None = None,
         prefix: Sequence[str] = (),
+        argv: Sequence[str] = (),
+        head: bytes = b"",
     ) -> None:
+        """`argv` is started in place of an interpreter with the packed agent, and gets `head` first."""
         self.process = subprocess.Popen(
-            [*prefix, python, "-IS", "-c", start],
+            [*prefix, *(argv or [python, "-IS", "-c", start])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
@@ -73,6 +77,12 @@ class AgentProcess:
         self.withheld: set[str] = set()  # those that it does not get
         self.kept: list[Answer] = []
         self.hello: Answer = {}
+        if head:
+            self.send(head)
+            while b"\n" not in self.buffer:
+                self.fill(20.0)
+            starting, self.buffer = self.buffer.split(b"\n", 1)
+            assert starting == STARTING
         if hello is not None:
             self.send(f"hello 0 {hello}\n".encode())
             self.hello = self.read()

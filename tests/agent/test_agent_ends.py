@@ -109,6 +109,21 @@ def test_waiting_for_input_is_seen(agent: AgentProcess, command: str) -> None:
     assert agent.output("echo $v") == "1\n"
 
 
+def test_a_directory_that_is_being_made_is_left_alone_and_an_old_one_removed(
+    start_agent: Callable[..., AgentProcess], tmp_path: Path
+) -> None:
+    """Between making its lock and taking it an agent looks dead: another one that starts then must not believe that."""
+    made, old = (tmp_path / f"checkrunner-{os.getuid()}-{pid}-0123456789ab" for pid in (999_998, 999_999))
+    for folder in (made, old):
+        folder.mkdir(mode=0o700)
+        (folder / "lock").touch()
+    os.utime(old / "lock", (time.time() - 100,) * 2)
+    agent = start_agent(env={"XDG_RUNTIME_DIR": str(tmp_path)})
+    assert agent.output("echo here") == "here\n"
+    assert made.exists()
+    assert not old.exists()
+
+
 def test_noise_on_the_terminal_blocks_nobody(agent: AgentProcess) -> None:
     result = agent.run("head -c 3000000 /dev/zero | tr '\\0' x >/dev/tty; echo done", timeout_s=20)
     assert agent.data(result["id"]) == b"done\n"

@@ -137,6 +137,31 @@ def test_other_commands_keep_nothing(start_agent: Start, place: Place) -> None:
     assert alive(place.pid("nohup.pid"))
 
 
+def test_what_ran_beside_them_before_is_not_kept(start_agent: Start, place: Place) -> None:
+    """Nobody knows whose it was, of the two that ran at the same time; but none of them was to keep anything."""
+    agent = start_agent(env=place.env)
+    beside = agent.start(f"until [[ -e {place.path}/go ]]; do sleep 0.05; done", session="beside")
+    assert "leftover" not in agent.run(daemon(place, "wiped"))
+    (place.path / "go").touch()
+    assert "leftover" not in agent.wait_for(beside)
+    agent.run(daemon(place, "subshell"), keys=KEEP)
+    wiped, kept = place.pid("wiped.pid"), place.pid("subshell.pid")
+    assert alive(wiped)
+    agent.bye()
+    assert not alive(wiped)
+    assert alive(kept)
+
+
+def test_what_is_kept_is_not_of_one_that_ran_beside(start_agent: Start, place: Place) -> None:
+    agent = start_agent(env=place.env)
+    beside = agent.start("sleep 300", session="beside", timeout_s=3)
+    agent.run(daemon(place, "wiped"), keys=KEEP)
+    result = agent.wait_for(beside)
+    assert (result["execution"], result.get("leftover")) == ("timed_out", None)
+    agent.bye()
+    assert place.grows("wiped.log")
+
+
 def test_what_is_kept_is_nothing_to_later_commands(start_agent: Start, place: Place) -> None:
     agent = start_agent(env=place.env)
     agent.run(daemon(place, "subshell"), keys=KEEP)

@@ -116,6 +116,19 @@ def test_of_two_sessions_none_ends_what_may_be_the_others(agent: AgentProcess, t
     assert not alive(pid)
 
 
+def test_who_hides_is_not_of_a_command_that_ran_beside(agent: AgentProcess, tmp_path: Path) -> None:
+    """The other one has ended when this one looks for what it has left."""
+    pids = tmp_path / "pids"
+    beside = agent.start(f"until [[ -e {tmp_path}/go ]]; do sleep 0.05; done", session="beside")
+    agent.run(WIPED[0].replace("PIDS", str(pids)) + "; sleep 0.2", session="other")
+    (pid,) = pids_in(pids, 1)
+    (tmp_path / "go").touch()
+    assert "leftover" not in agent.wait_for(beside)
+    assert alive(pid)
+    agent.bye()
+    assert not alive(pid)
+
+
 def test_orphans_leave_no_zombies(agent: AgentProcess) -> None:
     agent.run("for i in {1..20}; do (env -i setsid sh -c 'sleep 0.05 & exit' &); done; sleep 1")
     children = Path(f"/proc/{agent.process.pid}/task/{agent.process.pid}/children")

@@ -17,7 +17,7 @@ from checkrunner.judge.execution import not_looked
 from checkrunner.model.errors import SessionLostError, TemplateError, UnreachableError
 from checkrunner.model.observation import Activity, Observation
 from checkrunner.model.plan import CheckOutcome, Command, HostOutcome
-from checkrunner.model.report import NumberRange, Report
+from checkrunner.model.report import NumberRange, Report, Wait
 from checkrunner.model.results import CaptureState, Execution, HostState, Verdict, VerdictState
 from checkrunner.model.sources import Template
 
@@ -388,6 +388,15 @@ def test_warnings_are_bounded() -> None:
 
     assert len(report.warnings) == 20
     assert [(omission.what, omission.count) for omission in report.omissions] == [("warning", 10)]
+
+
+def test_waits_are_bounded_and_masked_and_the_longest_come_first() -> None:
+    waits = tuple(Wait(place=f"s{at} password=hunter2", hosts=1, longest_s=at, waited_s=at) for at in range(14))
+    report = build(host("a"), run=run_info(waits=waits), redactor=PatternRedactor())
+
+    assert [wait.longest_s for wait in report.run.waits] == list(range(13, 3, -1))
+    assert report.run.waits[0].place == "s13 password=[redacted]"
+    assert [(omission.what, omission.count) for omission in report.omissions] == [("wait", 4)]
 
 
 def test_a_run_that_looked_everywhere_is_complete_however_it_ended() -> None:

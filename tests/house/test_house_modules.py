@@ -79,7 +79,7 @@ def test_public_definitions_have_docstrings(module: Module) -> None:
 
 def test_modules_stay_small() -> None:
     # The agent is sent as one file and its largest part as another, so these may be larger.
-    larger = {ROOT / "remote" / name for name in ("agent.py", "states.py")}
+    larger = {ROOT / "remote" / name for name in ("agent.py", "agent.sh", "states.py")}
     files = [path for path in tracked() if path.suffix in {".py", ".sh"} and path not in larger]
     lengths = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8").count("\n") for path in files}
 

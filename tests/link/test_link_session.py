@@ -21,6 +21,7 @@ from checkrunner.model.errors import (
     AgentError,
     HandshakeError,
     HostError,
+    InventoryError,
     NoInterpreterError,
     ProtocolError,
     RemoteStorageError,
@@ -305,14 +306,73 @@ def test_a_shell_that_refuses_long_lines_gets_the_agent_on_standard_input() -> N
     assert [len(command) > 3000 for command in transport.commands] == [True, False]
 
 
-def test_no_interpreter_is_an_error_of_its_own() -> None:
-    async def use(session: FramedSession) -> None:
-        with pytest.raises(NoInterpreterError, match="tried: a b") as caught:
-            await session.run(make_step("echo x"))
-        assert "python3" in caught.value.hint
+class WithoutPython(Wrapped):
+    """A host on which the start of the agent in Python, which is longer than the other one, finds no interpreter."""
 
-    transport = with_session(use, "echo checkrunner-no-interpreter: a b; exit 127")
+    async def open(self, host: Host, command: str, *, timeout_s: float) -> Channel:  # type: ignore[override]
+        self.before = "echo checkrunner-no-interpreter: a b; exit 127" if len(command) > 3000 else ""
+        return await super().open(host, command, timeout_s=timeout_s)
+
+
+def without_python(**variables: str) -> tuple[Wrapped, Host]:
+    return WithoutPython(), Host(name="here", address="localhost", vars={"checkrunner_agent": "auto", **variables})
+
+
+async def agent_on(transport: Wrapped, host: Host) -> tuple[str, list[str]]:
+    options = SessionOptions(hello_timeout_s=10.0)
+    session = await open_session(transport, host, options=options, timeout_s=10.0)
+    try:
+        result, (piece,) = await session.run(make_step("echo x", early=(SliceQuery(mode=SliceMode.HEAD),)))
+        assert (result.rc, piece is not None and piece.lines[0].data) == (0, b"x")
+        return session.agent, session.notes
+    finally:
+        await session.aclose()
+
+
+def test_without_python_the_agent_in_shell_is_started_and_that_is_remembered() -> None:
+    transport, host = without_python()
+
+    async def main() -> None:
+        for _ in range(2):
+            agent, notes = await agent_on(transport, host)
+            assert agent.startswith("shell agent, ")
+            assert [note for note in notes if note.startswith("agent_shell: ")]
+        await transport.aclose()
+
+    run_async(main())
+    assert [len(command) > 3000 for command in transport.commands] == [True, False, False]
+
+
+def test_the_agent_in_shell_can_be_asked_for() -> None:
+    transport, host = without_python(checkrunner_agent="shell")
+
+    async def main() -> None:
+        agent, _notes = await agent_on(transport, host)
+        assert agent.startswith("shell agent, ")
+        await transport.aclose()
+
+    run_async(main())
+    assert [len(command) > 3000 for command in transport.commands] == [False]
+
+
+def test_no_interpreter_is_an_error_of_its_own_where_the_other_agent_is_forbidden() -> None:
+    transport, host = without_python(checkrunner_agent="python")
+
+    async def main() -> None:
+        with pytest.raises(NoInterpreterError, match="tried: a b") as caught:
+            await agent_on(transport, host)
+        assert "python3" in caught.value.hint
+        await transport.aclose()
+
+    run_async(main())
     assert len(transport.commands) == 1
+
+
+def test_an_agent_that_does_not_exist_is_named_before_anything_connects() -> None:
+    transport, host = without_python(checkrunner_agent="shel")
+    with pytest.raises(InventoryError, match=r"checkrunner_agent is 'shel'.*\n.*Did you mean 'shell'"):
+        run_async(agent_on(transport, host))
+    assert transport.commands == []
 
 
 def test_a_start_that_prints_without_end_is_given_up() -> None:

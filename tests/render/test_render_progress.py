@@ -20,6 +20,7 @@ from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Activity, Observation
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck
 from checkrunner.model.playbook import Check
+from checkrunner.model.report import Wait
 from checkrunner.model.results import Execution, HostState, Result, Verdict, VerdictState
 from checkrunner.model.seams import Observer
 from checkrunner.model.sources import Template
@@ -241,6 +242,40 @@ def test_what_a_command_waits_for_is_in_the_heartbeat_and_masked() -> None:
         "0/1 host, 0/2 checks, 0 findings, running: gpu07 smart-scan 42 s io_wait blk_mq_get_tag /dev/*** (smartctl)",
         "0/1 host, 1/2 checks, 0 findings, running: gpu07 queued 12 s",
     ]
+
+
+BASTION = Wait(
+    place="jump host ops@bastion", hosts=42, longest_s=8.0, waited_s=8.0, waiting=42, waiting_s=8.0, dropped=12
+)
+
+
+def test_what_hosts_wait_for_before_they_can_be_reached_is_in_the_heartbeat() -> None:
+    out, clock = io.StringIO(), Clock()
+    progress = line_progress(out, clock=clock, mask=lambda text: text.replace("ops", "***"))
+    progress.run_started(42, 42)
+    progress.hosts_waiting([BASTION, replace(BASTION, place="web1 port 22", waiting=1, dropped=0)])
+    clock.now += 12
+    progress.tick()
+    progress.hosts_waiting(())
+    clock.now += 12
+    progress.tick()
+
+    counts = "0/42 hosts, 0/42 checks, 0 findings"
+    bastion = "42 hosts wait for jump host ***@bastion (8.0 s, it dropped 12 connections)"
+    assert out.getvalue().splitlines()[1:] == [f"{counts}, {bastion}, 1 host waits for web1 port 22 (8.0 s)", counts]
+
+
+def test_what_hosts_wait_for_is_in_the_live_view() -> None:
+    from rich.console import Console
+
+    progress = live_progress(io.StringIO(), clock=Clock())
+    progress._watch.run_started(42, 42, 0.0)
+    progress.hosts_waiting([replace(BASTION, place="jump host [b]\x1b]0;x")])
+    console = Console(file=io.StringIO(), width=100, markup=False, highlight=False)
+    console.print(progress.view())
+
+    text = console.file.getvalue()  # type: ignore[attr-defined]  # the StringIO from above
+    assert "42 hosts wait for jump host [b]<U+001B>]0;x (8.0 s" in text
 
 
 def test_the_live_view_shows_the_state_and_escapes_it() -> None:

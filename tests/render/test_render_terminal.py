@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from checkrunner.findings.totals import count
-from checkrunner.model.report import Finding, NumberRange, Report, RunInfo, Totals
+from checkrunner.model.report import Finding, NumberRange, Report, RunInfo, Totals, Wait
 from checkrunner.model.results import Execution, HostState, Reason, Severity, VerdictState
 from checkrunner.render.choice import telling_reasons
 from checkrunner.render.terminal import TerminalRenderer
@@ -27,10 +28,12 @@ def reason(subject: str, actual: str = "", message: str = "no") -> Reason:
     return Reason(subject=subject, expected="", actual=actual, message=message)
 
 
-def shown(*findings: Finding, totals: Totals | None = None, width: int | None = None) -> str:
+def shown(
+    *findings: Finding, totals: Totals | None = None, width: int | None = None, waits: tuple[Wait, ...] = ()
+) -> str:
     run = RunInfo(
         id="1", version="1", playbook="p.yml", playbook_digest="", inventory=(), limit=None, elapsed_s=1.0,
-        started_at=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), ended="normal", complete=True, exit_code=0,
+        started_at=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), ended="normal", complete=True, exit_code=0, waits=waits,
     )  # fmt: skip
     out = io.StringIO()
     TerminalRenderer(width=width).render(Report(run=run, totals=totals or count([]), findings=findings), out)
@@ -42,6 +45,16 @@ def test_nothing_is_wrapped_where_there_is_no_terminal() -> None:
 
     assert long in shown(finding("disk", reason("rc", message=long)))
     assert long not in shown(finding("disk", reason("rc", message=long)), width=100)
+
+
+def test_what_was_waited_for_is_said_in_a_line() -> None:
+    wait = Wait(place="jump host b", hosts=100, longest_s=11.5, waited_s=12.3, dropped=6, connections=50, channels=2)
+
+    text = shown(waits=(wait, replace(wait, place="web\x1b[2J", hosts=0, dropped=0, connections=1, channels=0)))
+
+    facts = "100 hosts, it dropped 6 connections, 2 hosts a connection, 50 connections"
+    assert f"\nwaited 12 s for jump host b ({facts})\n" in text
+    assert "\nwaited 12 s for web<U+001B>[2J\n" in text
 
 
 def test_the_play_is_named_where_there_are_several() -> None:

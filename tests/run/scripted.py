@@ -11,6 +11,7 @@ from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
 from checkrunner.model.plan import CheckOutcome, Command, HostOutcome, OnPrompt, PlannedCheck, PromptText, Skip, Step
 from checkrunner.model.playbook import Check
+from checkrunner.model.report import Wait
 from checkrunner.model.results import (
     Execution,
     RawLine,
@@ -150,6 +151,9 @@ class Recorder:
 
     def host_connecting(self, host: str) -> None:
         self.events.append(("host_connecting", host))
+
+    def hosts_waiting(self, waits: Sequence[Wait]) -> None:
+        self.events += [("hosts_waiting", wait.place) for wait in waits]
 
     def host_connected(self, host: str) -> None:
         self.events.append(("host_connected", host))

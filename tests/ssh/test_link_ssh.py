@@ -114,6 +114,28 @@ def test_a_server_with_one_session_a_connection_gets_more_connections(make_sshd:
     run_async(main())
 
 
+@pytest.mark.parametrize("most", ["1", "2"])
+def test_channels_that_are_opened_at_once_are_all_had_where_a_connection_takes_few(
+    make_sshd: MakeSshd, most: str
+) -> None:
+    sshd = make_sshd(options={"MaxSessions": most})
+
+    async def main() -> None:
+        async with transport_to(sshd.options()) as transport:
+
+            async def talk(number: int) -> bytes:
+                channel = await transport.open(sshd.host(), ECHO, timeout_s=10)
+                await channel.send(b"%d" % number)
+                return await channel.receive()
+
+            first = await talk(0)
+            rest = await asyncio.gather(*(talk(number) for number in range(1, 6)))
+            assert [first, *rest] == [b"%d" % number for number in range(6)]
+            assert len(sshd.connections()) <= 6
+
+    run_async(main())
+
+
 def test_a_long_command_arrives_byte_for_byte(sshd: SshdFixture) -> None:
     filler = "".join(f"# line {number} 'quoted' \"twice\" é \\ $x `y`\n" for number in range(6_000))
     script = f"{filler}true\n"

@@ -14,12 +14,14 @@ from typing import Any
 import asyncssh
 
 from checkrunner.link.transports.inbox import Inbox
+from checkrunner.link.transports.ssh_bastion import Standing
 from checkrunner.link.transports.ssh_checks import setting_warnings
-from checkrunner.link.transports.ssh_dialer import Dialer, Standing
+from checkrunner.link.transports.ssh_dialer import Dialer
 from checkrunner.link.transports.ssh_errors import Progress, loss_text, mapped_errors
 from checkrunner.model.errors import ConnectError, SessionLostError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SshOptions
+from checkrunner.model.report import Wait
 
 __all__ = ["SshChannel", "SshTransport"]
 
@@ -72,6 +74,10 @@ class SshTransport:
     def warnings(self, host: Host) -> Sequence[str]:
         """See the seam: options that are not honoured, and passwords for hosts whose keys are not checked."""
         return setting_warnings(host, self._options, self._dialer.settings)
+
+    def waits(self) -> Sequence[Wait]:
+        """See `model.seams.Queues`: jump hosts, and servers that dropped connections."""
+        return self._dialer.waits()
 
     async def aclose(self) -> None:
         """Close every connection, those to jump hosts last."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -24,7 +24,6 @@ from asyncssh.packet import SSHPacket
 from checkrunner.link.transports.ssh_errors import Progress
 from checkrunner.link.transports.ssh_known_hosts import Entry, KnownHosts
 from checkrunner.link.transports.ssh_options import HostSettings
-from checkrunner.link.transports.ssh_resolver import addresses
 from checkrunner.model.errors import HostKeyError
 
 __all__ = ["Attempt", "Client", "Connection", "HostKeyPolicy", "dial", "drop", "plain_dial_options", "short_cuts_fit"]
@@ -233,7 +232,7 @@ class Connection(asyncssh.SSHClientConnection):
 
 @dataclass(slots=True)
 class Attempt:
-    """What one attempt needs. `via` is a standing connection to the last hop."""
+    """What one attempt needs. `via` is a connection to the last hop; without one, `found` are the addresses."""
 
     settings: HostSettings
     progress: Progress
@@ -241,6 +240,7 @@ class Attempt:
     keys: list[asyncssh.SSHKeyPair]
     password: str | None
     via: asyncssh.SSHClientConnection | None
+    found: Sequence[tuple[int, str]] = ()
     short_cuts: bool = True
 
 
@@ -349,10 +349,7 @@ async def _connect(
     factory: Callable[[], Connection], attempt: Attempt, options: asyncssh.SSHClientConnectionOptions
 ) -> None:
     """Try each address of the host; the error of the last one counts."""
-    settings, progress = attempt.settings, attempt.progress
-    progress.resolving = True
-    found = await addresses(settings.address, settings.port, int(options.family))
-    progress.resolving = False
+    settings, found = attempt.settings, attempt.found
     for at, (family, address) in enumerate(found, 1):
         try:
             await asyncio.get_running_loop().create_connection(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable
+import socket
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import asyncssh
 
+from checkrunner.link.transports.ssh_bastion import Bastion, NoWayError, Passage, Standing
 from checkrunner.link.transports.ssh_connection import (
     Attempt,
     HostKeyPolicy,
     dial,
-    drop,
     plain_dial_options,
     short_cuts_fit,
 )
@@ -22,39 +24,25 @@ from checkrunner.link.transports.ssh_keys import KeyRing
 from checkrunner.link.transports.ssh_known_hosts import KnownHosts
 from checkrunner.link.transports.ssh_options import Hop, HostSettings, hop_settings, host_settings
 from checkrunner.link.transports.ssh_proxy import ProxyCommand
+from checkrunner.link.transports.ssh_queue import Queue
+from checkrunner.link.transports.ssh_resolver import addresses
 from checkrunner.model.errors import ConnectError, UnreachableError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SshOptions
+from checkrunner.model.report import Wait
 
-__all__ = ["Dialer", "Standing"]
+__all__ = ["Dialer"]
 
 _MAX_HOPS = 8
-_CLOSING_S = 1.0
+_Addresses = Sequence[tuple[int, str]]
 
 
-@dataclass(slots=True)
-class Standing:
-    """A connection that was made, and the proxy command that it goes through."""
+@dataclass(frozen=True, slots=True)
+class _Via:
+    """How a host behind a jump host is reached: the hop's name and a place on a connection to it."""
 
-    connection: asyncssh.SSHClientConnection
-    proxy: ProxyCommand | None = None
-
-    @property
-    def usable(self) -> bool:
-        """Whether it still stands."""
-        return not self.connection.is_closed()
-
-    async def close(self) -> None:
-        """End it; says goodbye, so that the server need not write of a broken connection."""
-        self.connection.close()
-        try:
-            async with asyncio.timeout(_CLOSING_S):
-                await self.connection.wait_closed()
-        except TimeoutError:
-            await drop(self.connection)
-        await asyncio.sleep(0)
-        if self.proxy is not None:
-            await self.proxy.aclose()
+    hop: str
+    passage: Passage
 
 
 class Dialer:
@@ -66,8 +54,9 @@ class Dialer:
         self._hop_settings_of: dict[tuple[Hop | str, ...], HostSettings] = {}
         self._keys = KeyRing()
         self._known: dict[tuple[str, ...], KnownHosts] = {}
-        self._hops: dict[tuple[Hop | str, ...], asyncio.Task[Standing]] = {}
-        self._gates: dict[Hashable, Gate] = {}
+        self._bastions: dict[tuple[Hop | str, ...], Bastion] = {}
+        self._gates: dict[Hashable, tuple[Gate, Queue]] = {}
+        self._queues: list[Queue] = []
         self._short_cuts = short_cuts_fit()
 
     def settings(self, host: Host) -> HostSettings:
@@ -93,30 +82,59 @@ class Dialer:
         password = host.password or self._options.password
         secret = password.reveal() if password is not None else None
 
-        async def once() -> Standing:
-            via = await self._last_hop(settings.hops, host, timeout_s)
-            return await self._one(host.name, settings, secret, via, timeout_s)
+        found = await self._addresses(host.name, settings, timeout_s)
+        gate, queue = self._gate(settings, settings.hops, found)
 
-        return await self._gate(settings, settings.hops).through(once)
+        async def attempt(via: _Via | None) -> Standing:
+            return await self._one(host.name, settings, secret, via, timeout_s, found)
+
+        async def once() -> Standing:
+            return await self._through(settings.hops, host, attempt, timeout_s, waits=host.name)
+
+        try:
+            return await gate.through(once, queue, host.name)
+        except NoWayError as error:
+            raise type(error.error)(f"{host.name}: {error.error.message}", hint=error.error.hint) from error.error
+
+    def waits(self) -> list[Wait]:
+        """What hosts wait and have waited for, in the order in which that began."""
+        return [wait for queue in self._queues if (wait := queue.wait()) is not None]
 
     async def aclose(self) -> None:
         """Close the connections to jump hosts and leave the agents."""
-        hops, self._hops = self._hops, {}
-        # The last hops were made last, through the first ones.
-        for task in reversed(hops.values()):
-            task.cancel()
-            await asyncio.wait({task})
-            if not task.cancelled() and task.exception() is None:
-                await task.result().close()
+        bastions, self._bastions = self._bastions, {}
+        # Those that are reached through others first.
+        for _, bastion in sorted(bastions.items(), key=lambda entry: -len(entry[0])):
+            await bastion.aclose()
         await self._keys.aclose()
 
-    async def _last_hop(self, hops: tuple[Hop, ...], host: Host, timeout_s: float) -> tuple[Hop, Standing] | None:
+    async def _addresses(self, target: str, settings: HostSettings, timeout_s: float) -> _Addresses:
+        """Where to connect to; empty where somebody else looks the name up."""
+        if settings.hops or settings.proxy_command is not None:
+            return []
+        progress = Progress(target=target, address=settings.address, port=settings.port, resolving=True)
+        family = settings.config.get("AddressFamily", socket.AF_UNSPEC)
+        with mapped_errors(progress):
+            async with asyncio.timeout(settings.connect_timeout_s or timeout_s):
+                return await addresses(settings.address, settings.port, int(cast(int, family)))
+
+    async def _through(
+        self,
+        hops: tuple[Hop, ...],
+        host: Host,
+        attempt: Callable[[_Via | None], Awaitable[Standing]],
+        timeout_s: float,
+        *,
+        waits: str,
+    ) -> Standing:
+        """What `attempt` makes, by way of the last of the hops where there are any. Raises NoWayError for those."""
         if not hops:
-            return None
+            return await attempt(None)
         try:
-            return hops[-1], await self._hop(self._chain(hops, host), host, timeout_s)
+            bastion = self._bastion(self._chain(hops, host), host, timeout_s)
         except ConnectError as error:
-            raise type(error)(f"{host.name}: {error.message}", hint=error.hint) from error
+            raise NoWayError(error) from error
+        return await bastion.through(waits, lambda passage: attempt(_Via(str(hops[-1]), passage)))
 
     def _chain(self, hops: tuple[Hop, ...], host: Host) -> tuple[Hop, ...]:
         """All hops in the order of passing them: the first of a list may have jump hosts of its own."""
@@ -129,50 +147,63 @@ class Dialer:
             if len(hops) > _MAX_HOPS:
                 raise UnreachableError(f"its jump hosts go in a circle, or are more than {_MAX_HOPS}: {hops[-1]}")
 
-    async def _hop(self, chain: tuple[Hop, ...], host: Host, timeout_s: float) -> Standing:
-        """The connection to the last of `chain`, shared by all that go through it. A failure is shared as well."""
+    def _bastion(self, chain: tuple[Hop, ...], host: Host, timeout_s: float) -> Bastion:
+        """The way through the last of `chain`, shared by all that go through it, as is its failure."""
         # A host that does not have keys checked must not decide that for others.
         key: tuple[Hop | str, ...] = (*chain, str(host.options.get("host_key_checking")))
-        task = self._hops.get(key)
-        if task is not None and task.done() and task.exception() is None and not task.result().usable:
-            task = None
-        if task is None:
-            task = asyncio.ensure_future(self._connect_hop(chain, host, timeout_s))
-            # Everybody who waited may have been cancelled: the outcome counts as seen.
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())
-            self._hops[key] = task
-        return await asyncio.shield(task)
+        if key not in self._bastions:
+            *before, last = chain
+            target = f"jump host {last}"
+            with mapped_errors(Progress(target=target)):
+                settings = self._hop_settings(last, host)
+            found: _Addresses = []
+            queue = Queue(target, always=True)
+            self._queues.append(queue)
 
-    async def _connect_hop(self, chain: tuple[Hop, ...], host: Host, timeout_s: float) -> Standing:
-        *before, last = chain
-        target = f"jump host {last}"
-        with mapped_errors(Progress(target=target)):
-            settings = self._hop_settings(last, host)
+            async def attempt(via: _Via | None) -> Standing:
+                return await self._one(target, settings, None, via, timeout_s, found)
 
-        async def once() -> Standing:
-            via = (before[-1], await self._hop(tuple(before), host, timeout_s)) if before else None
-            return await self._one(target, settings, None, via, timeout_s)
+            async def connect() -> Standing:
+                nonlocal found
+                found = [] if before else await self._addresses(target, settings, timeout_s)
+                gate, _ = self._gate(settings, tuple(before), found)
+                return await gate.through(once, queue)
 
-        return await self._gate(settings, tuple(before)).through(once)
+            async def once() -> Standing:
+                return await self._through(tuple(before), host, attempt, timeout_s, waits="")
 
-    def _gate(self, settings: HostSettings, hops: tuple[Hop, ...]) -> Gate:
+            self._bastions[key] = Bastion(str(last), connect, queue)
+        return self._bastions[key]
+
+    def _gate(self, settings: HostSettings, hops: tuple[Hop, ...], found: _Addresses) -> tuple[Gate, Queue]:
         """The way in to the server that decides how many it takes: with a proxy command, that is what it leads to."""
+        key: Hashable
         if not hops and settings.proxy_command is not None:
             # As written, before names were put into it: what many hosts have in common is the way, not the command.
-            return self._gates.setdefault(str(settings.config.get("ProxyCommand")), Gate())
-        return self._gates.setdefault((hops, settings.address, settings.port), Gate())
+            key = str(settings.config.get("ProxyCommand"))
+            place = f"proxy command {key}"
+        else:
+            # The names of a machine have the same addresses. Behind a jump host nobody here knows them.
+            address = min((address for _, address in found), default=settings.address)
+            key = (hops, address, settings.port)
+            place = f"{settings.address} port {settings.port}"
+        if key not in self._gates:
+            self._gates[key] = Gate(), Queue(place)
+            self._queues.append(self._gates[key][1])
+        return self._gates[key]
 
     async def _one(
         self,
         target: str,
         settings: HostSettings,
         password: str | None,
-        via: tuple[Hop, Standing] | None,
+        via: _Via | None,
         timeout_s: float,
+        found: _Addresses,
     ) -> Standing:
         """One try; a second one without short cuts where a server stumbles over them."""
         progress = Progress(target=target, user=settings.user, password_given=password is not None)
-        progress.via = str(via[0]) if via else ""
+        progress.via = via.hop if via else ""
         progress.address, progress.port = settings.address, settings.port
         with mapped_errors(progress):
             offer = await self._keys.offer(settings)
@@ -183,7 +214,8 @@ class Dialer:
                 policy=self._policy(target, settings),
                 keys=offer.keys,
                 password=password,
-                via=via[1].connection if via else None,
+                via=via.passage.connection if via else None,
+                found=found,
                 short_cuts=self._short_cuts,
             )
             async with asyncio.timeout(settings.connect_timeout_s or timeout_s):
@@ -194,7 +226,7 @@ class Dialer:
                 except asyncssh.DisconnectError as error:
                     if not (self._short_cuts and progress.authenticating) or is_too_many(error):
                         raise
-                progress.keys_tried, progress.dialled, progress.banner, progress.greeting = 0, False, False, b""
+                progress.start_again()
                 return await self._dial(replace(attempt, short_cuts=False))
 
     async def _dial(self, attempt: Attempt) -> Standing:

@@ -55,6 +55,10 @@ class Progress:
     via: str = ""
     proxy_words: str = ""
 
+    def start_again(self) -> None:
+        """Forget how far the first try came: a second one begins."""
+        self.keys_tried, self.dialled, self.banner, self.greeting = 0, False, False, b""
+
     @property
     def place(self) -> str:
         """`` (address port 22)``, or nothing where it is not known or a proxy command decides."""

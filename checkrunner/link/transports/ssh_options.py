@@ -265,7 +265,7 @@ def _resolve(
     config.finish()
     in_files = [name for name in config.ignored[before_files:] if name.lower() not in _QUIET_IN_FILES]
     port = _in_range("Port", cast(int, config.get("Port", 22)), 1, 65_535)
-    name = cast(str, config.get("Hostname", address))
+    name = _unbracketed(cast(str, config.get("Hostname", address)))
     alias = cast("str | None", config.get("HostKeyAlias"))
     policy = asked or _policy_word(config.get("StrictHostKeyChecking")) or "yes"
     if policy not in POLICIES:
@@ -296,6 +296,11 @@ def _resolve(
         keepalive_count=max(1, cast(int, config.get("ServerAliveCountMax", options.keepalive_count))),
         ignored=(*arguments.ignored, *config.ignored[:before_files], *in_files),
     )
+
+
+def _unbracketed(name: str) -> str:
+    """``[fe80::1%eth0]`` as a URL has it is the address inside."""
+    return name[1:-1] if name.startswith("[") and name.endswith("]") and ":" in name else name
 
 
 def _in_range(name: str, value: _Number, least: int, most: int | None = None) -> _Number:

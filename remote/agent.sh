@@ -1,0 +1,1657 @@
+# The agent for hosts without Python: docs/protocol.md in POSIX sh, with no other programs than those that coreutils with
+# grep, sed and awk, and busybox, have both. It runs in dash, busybox ash and bash from 3.2.
+#
+# Its text is evaluated by `sh -c`, so it is in no file and no argument list. checkrunner sends it without the lines that
+# begin with a comment.
+#
+#   main     waits for events on one FIFO, one line each: of the reader, the shells, the pumps, the finishers, the timers
+#   reader   reads a request's header when main has told it to, and passes it on; main reads the sections itself
+#   keeper   one a session: starts its shell, holds the state that the shell says of itself after each command, and
+#            gives it to the next shell when that one has ended
+#   shell    a session's shell: bash where there is one, else sh. It reads the commands from a FIFO of its own, as text
+#            between quotes; they are in no file and no argument list
+#   pump     one an output: copies it to a file up to its limit, and after that to nowhere
+#   finisher counts, asks the probes, and writes the result
+#   ticker   says every second that time passes; when main is gone, it clears up
+#
+# Variables of ours begin with an underscore. What belongs to a run has its id behind it (_x12), what belongs to a session
+# its number (_sx1).
+
+_PIPE_BUF=4000
+_nl='
+'
+_cr=$(printf '\r.')
+_cr=${_cr%.}
+
+# --- text -------------------------------------------------------------------------------------------------------------
+
+# _quote TEXT: _q is TEXT as one word of a shell.
+_quote() {
+    _q=
+    _s=$1
+    if [ "${#_s}" -gt 2000 ]; then
+        _q=$(printf '%s.' "$_s" | sed "s/'/'\\\\''/g")
+        _q="'${_q%.}'"
+        return
+    fi
+    while :; do
+        case $_s in
+        *\'*)
+            _q="$_q${_s%%\'*}'\\''"
+            _s=${_s#*\'}
+            ;;
+        *)
+            _q="'$_q$_s'"
+            return
+            ;;
+        esac
+    done
+}
+
+# _json TEXT: _j is TEXT as a string of JSON. What is not UTF-8 becomes U+FFFD.
+_json() {
+    case $1 in
+    *[!\ -~]*)
+        _j=\"$(printf %s "$1" | od -An -v -tu1 | awk '
+            function put(c) {
+                if (c > 65535) { c -= 65536; put(55296 + int(c / 1024)); put(56320 + c % 1024); return }
+                printf "\\u%04x", c
+            }
+            function bad() { if (need) put(65533); need = 0 }
+            {
+                for (i = 1; i <= NF; i++) {
+                    b = $i + 0
+                    if (need && b >= low && b <= high) {
+                        code = code * 64 + b % 64; low = 128; high = 191
+                        if (--need == 0) put(code)
+                        continue
+                    }
+                    bad()
+                    low = 128; high = 191
+                    if (b < 128) {
+                        if (b < 32 || b > 126 || b == 34 || b == 92) put(b); else printf "%c", b
+                    } else if (b >= 194 && b < 224) { need = 1; code = b % 32 }
+                    else if (b >= 224 && b < 240) {
+                        need = 2; code = b % 16
+                        if (b == 224) low = 160
+                        if (b == 237) high = 159
+                    } else if (b >= 240 && b < 245) {
+                        need = 3; code = b % 8
+                        if (b == 240) low = 144
+                        if (b == 244) high = 143
+                    } else put(65533)
+                }
+            }
+            END { bad() }')\"
+        ;;
+    *[\"\\]*) _j=\"$(printf '%s\n' "$1" | sed 's/["\\]/\\&/g')\" ;;
+    *) _j=\"$1\" ;;
+    esac
+}
+
+# _words WORD...: _j is a list of JSON of the arguments, which need no escapes.
+_words() {
+    _j=
+    for _s; do _j="$_j${_j:+,}\"$_s\""; done
+    _j="[$_j]"
+}
+
+# --- time: hundredths of a second, from the kernel where it tells ------------------------------------------------------
+
+_now() {
+    if read -r _t _s 2>/dev/null </proc/uptime; then
+        _s=${_t#*.}
+        _t=${_t%.*}
+    else
+        _t=$(date +%s)
+        _s=00
+    fi
+    _t=$((_t * 100 + ${_s#0}))
+}
+
+# _point HUNDREDTHS: _p is the number with its point.
+_point() {
+    _p=$(($1 % 100))
+    [ "$_p" -gt 9 ] || _p=0$_p
+    _p=$(($1 / 100)).$_p
+}
+
+# _alarm HUNDREDTHS EVENT: an event after that time.
+_alarm() {
+    if [ -n "$_fractions" ]; then
+        _point "$1"
+    else
+        _p=$((($1 + 99) / 100))
+    fi
+    (
+        exec </dev/null >/dev/null 2>&1 4>&- 5>&-
+        (exec 3>&-; sleep "$_p")
+        echo "$2" >&3
+    ) &
+}
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+
+_refuse() {
+    _json "$3"
+    printf '{"t":"error","id":%s,"kind":"%s","message":%s}\n' "$1" "$2" "$_j"
+}
+
+_fatal() {
+    _refuse 0 "$1" "$2"
+    _finish
+}
+
+# --- requests ---------------------------------------------------------------------------------------------------------
+
+# _take LENGTH: _body is that many bytes of the input. What is shorter held a NUL, or is the last there is.
+_take() {
+    if [ "$1" = 0 ]; then
+        _body=
+    elif [ -n "$_fullblock" ]; then
+        _body=$(dd bs="$1" count=1 iflag=fullblock <&5 2>/dev/null; echo .)
+    else
+        _body=$(dd bs=1 count="$1" <&5 2>/dev/null; echo .)
+    fi
+    _body=${_body%.}
+}
+
+_is_number() {
+    case $1 in
+    '' | *[!0-9]* | ????????????????*) return 1 ;;
+    esac
+}
+
+# _request HEADER: read what belongs to it, and serve it.
+_request() {
+    set -f
+    # shellcheck disable=SC2086
+    set -- $1
+    set +f
+    _verb=${1-}
+    _id=${2-}
+    if ! _is_number "$_id" || [ $# -lt 2 ]; then
+        [ -n "$_hello" ] || _fatal lost_input "the first words are no hello"
+        _fatal bad_request "a header is VERB ID words"
+    fi
+    shift 2
+    if [ -z "$_hello" ] && [ "$_verb" != hello ]; then
+        _fatal lost_input "the first words are no hello"
+    fi
+    _wrong=
+    _unknown=
+    _begin_"$_verb" 2>/dev/null || _wrong="unknown verb $_verb"
+    for _word; do
+        _name=${_word%%[=:]*}
+        case $_word in
+        "$_name"=*) _key "$_name" "${_word#*=}" ;;
+        "$_name":*)
+            _is_number "${_word#*:}" && [ "${_word#*:}" -le 33554432 ] ||
+                _fatal bad_request "$_word is no section"
+            _take "${_word#*:}"
+            if [ "${#_body}" != "${_word#*:}" ]; then
+                _wrong="$_name holds a NUL byte, which no shell can take"
+            else
+                _section "$_name"
+            fi
+            ;;
+        *) _fatal bad_request "$_word is neither a key nor a section" ;;
+        esac
+    done
+    if [ "$_verb" = hello ] || [ -z "$_wrong$_unknown" ]; then
+        [ -z "$_unknown" ] || _fatal bad_request "unknown:$_unknown"
+        _serve_"$_verb"
+    else
+        _refuse "$_id" bad_request "${_wrong:-unknown:$_unknown}"
+    fi
+}
+
+# What each verb knows. A value is put aside as _k_NAME, a number checked.
+_key() {
+    case $_verb:$1 in
+    hello:nonce | run:session | run:input | run:stdin | slice:stream | slice:mode) ;;
+    hello:v | hello:host_bytes | hello:max_sessions | run:timeout_ms | run:cap | run:duration_ms | run:sample_ms | \
+        run:sample_count | run:keep | slice:of | slice:first | slice:last | slice:before | slice:after | \
+        slice:max_lines | slice:max_bytes | slice:line_bytes)
+        _is_number "$2" || _wrong="$1 is not a number: $2"
+        ;;
+    *)
+        _unknown="$_unknown $1"
+        return
+        ;;
+    esac
+    eval "_k_$1=\$2"
+}
+
+_section() {
+    case $_verb:$1 in
+    run:command) _command=$_body _has_command=1 ;;
+    run:cwd) _cwd=$_body _has_cwd=1 ;;
+    run:become) _become=$_body ;;
+    run:requires) _requires=$_body ;;
+    run:env.*)
+        _name=${1#env.}
+        case $_name in
+        '' | [0-9]* | *[!A-Za-z0-9_]*) _wrong="$_name is not a name that a variable can have" ;;
+        *)
+            _quote "$_body"
+            _env="$_env$_name=$_q "
+            _names="$_names $_name"
+            ;;
+        esac
+        ;;
+    run:probe.?*.*.*)
+        _kind=${1%.*}
+        _stream=${1##*.}
+        _name=${_kind%.*}
+        _name=${_name#probe.}
+        _kind=${_kind##*.}
+        case $_kind:$_stream in
+        contains:stdout | contains:stderr | matches:stdout | matches:stderr | equals:stdout | equals:stderr)
+            _probes=$((_probes + 1))
+            eval "_p${_id}_$_probes=\$_name:\$_kind:\$_stream _pt${_id}_$_probes=\$_body"
+            ;;
+        *) _wrong="$1 is not probe.NAME.KIND.STREAM" ;;
+        esac
+        ;;
+    run:probe.*) _wrong="$1 is not probe.NAME.KIND.STREAM" ;;
+    run:prompt.*) _prompts=1 ;;
+    slice:pattern) _pattern=$_body _has_pattern=1 ;;
+    *) _unknown="$_unknown $1" ;;
+    esac
+}
+
+_begin_hello() { _k_v='' _k_nonce='' _k_host_bytes=4611686018427387904 _k_max_sessions=16; }
+_begin_run() {
+    _k_session='' _k_timeout_ms=60000 _k_cap=67108864 _k_input=fail _k_stdin=null
+    _k_duration_ms=0 _k_sample_ms=0 _k_sample_count=0 _k_keep=0
+    _command='' _has_command='' _cwd='' _has_cwd='' _become='' _requires='' _env='' _names='' _probes=0 _prompts=
+}
+_begin_slice() {
+    _k_of='' _k_stream=stdout _k_mode=head _k_first=0 _k_last=0 _k_before=0 _k_after=0
+    _k_max_lines=20 _k_max_bytes=4096 _k_line_bytes=500 _pattern='' _has_pattern=
+}
+_begin_cancel() { :; }
+_begin_bye() { :; }
+
+_serve_hello() {
+    [ -z "$_wrong" ] || _fatal bad_request "$_wrong"
+    [ "$_k_v" = 1 ] || _fatal version "the agent speaks version 1, the client $_k_v"
+    _hello=1
+    _left=$_k_host_bytes
+    _most=$_k_max_sessions
+    _json "$_k_nonce"
+    _nonce=$_j
+    _json "$(id -un 2>/dev/null || id -u)"
+    _user=$_j
+    _json "$(uname -n)"
+    _host=$_j
+    _json "$_d"
+    _dir=$_j
+    _json "$_shell"
+    printf '{"t":"hello","nonce":%s,"v":1,"agent":"%s","python":"","bash":"%s","shell":%s,' \
+        "$_nonce" "${CHECKRUNNER_DIGEST-}" "$_bash_version" "$_j"
+    # shellcheck disable=SC2086
+    _words $_lacks
+    printf '"agent_kind":"shell","lacks":%s,"uid":%s,"user":%s,"host":%s,"pid":%s,"clock":%s,"dir":%s}\n' \
+        "$_j" "$_uid" "$_user" "$_host" "$$" "$(date +%s)" "$_dir"
+}
+
+_serve_run() {
+    if [ -z "$_k_session" ] || [ -z "$_has_command" ]; then
+        _refuse "$_id" bad_request "a run needs session= and command:"
+        return
+    fi
+    eval "_x=\${_phase$_id-}"
+    if [ -n "$_x" ]; then
+        _refuse "$_id" bad_request "the id $_id was used before"
+        return
+    fi
+    _x=
+    [ -z "$_prompts" ] || _x="$_x prompts,"
+    [ "$_k_stdin" = null ] || _x="$_x stdin: tty,"
+    [ "$_k_sample_count$_k_sample_ms" = 00 ] || _x="$_x sample,"
+    [ "$_k_keep" = 0 ] || _x="$_x keep_children,"
+    if [ -n "$_x" ]; then
+        _refuse "$_id" not_available "not available with the agent in shell, which is for hosts without Python 3.6:${_x%,}"
+        return
+    fi
+    _session=
+    _x=0
+    while [ "$_x" -lt "$_sessions" ]; do
+        _x=$((_x + 1))
+        eval "_s=\$_sname$_x"
+        [ "$_s" != "$_k_session" ] || _session=$_x
+    done
+    if [ -z "$_session" ]; then
+        if [ "$_sessions" -ge "$_most" ]; then
+            _refuse "$_id" too_many_sessions "there are $_sessions sessions, as many as may be"
+            return
+        fi
+        _sessions=$((_sessions + 1))
+        _session=$_sessions
+        eval "_sname$_session=\$_k_session"
+        _open_session "$_session"
+    fi
+    _script
+    eval "_phase$_id=queued _text$_id=\$_text _ses$_id=$_session _cap$_id=$_k_cap _np$_id=$_probes
+        _limit$_id=\$(((_k_timeout_ms + 9) / 10)) _dur$_id=\$(((_k_duration_ms + 9) / 10)) _waiting$_id= _notes$_id=
+        _ending$_id= _missing$_id= _rc$_id= _sig$_id= _why$_id= _left$_id="
+    eval "_queue$_session=\"\$_queue$_session \$_id\""
+    _next "$_session"
+}
+
+# What the shell of the session is to read for this run: _text.
+_script() {
+    _text=
+    _say=">>'$_d/ev'"
+    if [ -n "$_become" ] && [ "$_become" != "$(id -un 2>/dev/null)" ] &&
+        [ "$(id -u "$_become" 2>/dev/null)" != "$_uid" ]; then
+        _text="\\command echo 'n $_session $_id become_unavailable' $_say$_nl"
+        return
+    fi
+    _need=
+    while [ -n "$_requires" ]; do
+        _word=${_requires%%"$_nl"*}
+        case $_requires in
+        *"$_nl"*) _requires=${_requires#*"$_nl"} ;;
+        *) _requires= ;;
+        esac
+        [ -n "$_word" ] || continue
+        _quote "$_word"
+        case $_word in
+        */*) _test="[ -e $_q ]" ;;
+        *) _test="\\command -v -- $_q >/dev/null 2>&1" ;;
+        esac
+        _need="${_need}if ! $_test; then \\command printf 'm $_session $_id %s\\n' $_q $_say; __checkrunner_go=missing; fi$_nl"
+    done
+    for _name in $_names; do
+        _need="${_need}if ! ( \\command unset $_name ) 2>/dev/null; then __checkrunner_go=env_failed; fi$_nl"
+    done
+    if [ -n "$_has_cwd" ]; then
+        case $_cwd in
+        '~' | '~/'*)
+            _quote "${_cwd#?}"
+            _q="\"\${HOME-}\"$_q"
+            ;;
+        *) _quote "$_cwd" ;;
+        esac
+        _need="${_need}__checkrunner_from=\$PWD
+if [ \"\$__checkrunner_go\" ]; then :; elif \\command cd -- $_q >/dev/null 2>&1; then __checkrunner_to=\$PWD; else __checkrunner_go=cwd_failed; fi$_nl"
+    fi
+    _quote "$_command"
+    _text="$_env\\command eval $_q </dev/null >'$_d/f$_id.o' 2>'$_d/f$_id.e'"
+    _back=
+    if [ -n "$_has_cwd" ]; then
+        _back="if [ \"\$PWD\" = \"\$__checkrunner_to\" ]; then \\command cd -- \"\$__checkrunner_from\" >/dev/null 2>&1; fi$_nl"
+    fi
+    _said="__checkrunner_rc=\$?
+\\unset -f command 2>/dev/null
+$_back$_snap >>'$_d/t$_session' 2>/dev/null || \\command :
+case \$PWD in
+*'$_nl'*) \\command echo \"d $_session $_id \$__checkrunner_rc\" $_say ;;
+*) \\command printf 'd $_session $_id %s %s\\n' \"\$__checkrunner_rc\" \"\$PWD\" $_say ;;
+esac$_nl"
+    if [ -z "$_need" ]; then
+        _text="$_text$_nl$_said"
+    else
+        _text="__checkrunner_go=
+${_need}if [ \"\$__checkrunner_go\" ]; then
+$_back\\command echo \"n $_session $_id \$__checkrunner_go\" $_say
+else
+$_text
+${_said}fi$_nl"
+    fi
+}
+
+_serve_slice() {
+    eval "_x=\${_phase$_k_of-}"
+    case $_k_mode:$_k_stream in
+    head:std* | tail:std* | lines:std* | bytes:std* | match:std*) ;;
+    *)
+        _refuse "$_id" bad_request "no mode $_k_mode of a stream $_k_stream"
+        return
+        ;;
+    esac
+    if [ -z "$_x" ]; then
+        _refuse "$_id" no_such_run "there is no run $_k_of"
+    elif { [ "$_k_mode" = match ] && [ -z "$_has_pattern" ]; } || { [ "$_k_mode" != match ] && [ -n "$_has_pattern" ]; }; then
+        _refuse "$_id" bad_request "mode=match has a pattern, and no other has"
+    else
+        _x="$_id $_k_stream $_k_mode $_k_first $_k_last $_k_before $_k_after $_k_max_lines $_k_max_bytes $_k_line_bytes"
+        eval "_slice$_id=\$_x _pattern$_id=\$_pattern _x=\$_phase$_k_of"
+        if [ "$_x" = over ]; then
+            _start_slice "$_k_of" "$_id"
+        else
+            eval "_waiting$_k_of=\"\$_waiting$_k_of \$_id\""
+        fi
+    fi
+}
+
+# _start_slice RUN ID: a process answers it.
+_start_slice() {
+    (
+        exec </dev/null 4>&- 5>&-
+        eval "set -- $1 \$_slice$2; _pattern=\$_pattern$2"
+        _slice "$@" >"$_d/a$2" 2>/dev/null || _refuse "$2" bad_request "$_error" >"$_d/a$2"
+        echo "a $2" >&3
+    ) &
+    unset "_slice$2" "_pattern$2"
+}
+
+_serve_cancel() {
+    _cancels="$_cancels $_id"
+    _cancel
+    _cancelled
+}
+
+_serve_bye() {
+    _leaving=$_id
+    _cancel
+    [ "$_running" -gt 0 ] || _leave
+    # Nothing more is read: see _main.
+}
+
+_cancel() {
+    _each=0
+    while [ "$_each" -lt "$_sessions" ]; do
+        _each=$((_each + 1))
+        eval "set -- \$_queue$_each; _queue$_each= _run=\$_run$_each"
+        [ -z "$_run" ] || _end "$_run" killed cancelled
+        for _queued; do
+            eval "_notes$_queued=cancelled _why$_queued=not_run"
+            _conclude "$_queued"
+        done
+    done
+}
+
+_cancelled() {
+    if [ "$_running" = 0 ]; then
+        for _s in $_cancels; do printf '{"t":"ok","id":%s}\n' "$_s"; done
+        _cancels=
+    fi
+}
+
+# --- sessions ---------------------------------------------------------------------------------------------------------
+
+_open_session() {
+    mkfifo "$_d/t$1" "$_d/s$1.0" || _fatal storage "no FIFO can be made in $_d"
+    eval "_queue$1= _run$1= _ready$1= _shell$1= _gen$1=0 _cwd$1=\$PWD _old$1="
+    _keeper "$1" </dev/null >/dev/null 2>&1 4>&- 5>&- &
+    _keepers="$_keepers $!"
+}
+
+# _keeper SESSION: see above. The state that counts is the last that was said to its end.
+_keeper() {
+    trap - HUP INT TERM PIPE
+    _k=0 _state='' _fails=0
+    # Opened for both: what is said while nobody reads is not lost, and there is never an end.
+    exec 6<>"$_d/t$1"
+    while :; do
+        _start_shell "$1" 6>&- &
+        # A shell that dies while it is written to would end us with SIGPIPE.
+        (exec 6>&-; _prelude "$1" >"$_d/s$1.$_k") 2>/dev/null
+        _how=replaced _rc='' _said=''
+        while [ -z "$_rc" ]; do
+            IFS= read -r _line <&6 || return
+            case $_line in
+            "#begin $_token") _new='' _some='' _n=0 ;;
+            "#end $_token")
+                _state=$_new$_some
+                _said=1
+                ;;
+            "#exit $_token") _how=exited ;;
+            "#dead $_token "*) _rc=${_line##* } ;;
+            *)
+                # In two steps: a long text that grows line by line is copied too often.
+                _some=$_some$_line$_nl
+                _n=$((_n + 1))
+                if [ "$_n" = 100 ]; then
+                    _new=$_new$_some
+                    _some='' _n=0
+                fi
+                ;;
+            esac
+        done
+        # A state of which no shell comes back is none to keep.
+        [ -n "$_said" ] || _fails=$((_fails + 1))
+        [ "$_fails" -lt 2 ] || _state=
+        rm -f "$_d/s$1.$_k"
+        _k=$((_k + 1))
+        mkfifo "$_d/s$1.$_k"
+        echo "x $1 $_how $_rc" >&3
+        [ "$_fails" -lt 5 ] || return
+    done
+}
+
+_start_shell() {
+    exec 3>&-
+    umask "$_umask"
+    trap - HUP INT TERM PIPE
+    case $_lc in
+    '') unset LC_ALL ;;
+    *) LC_ALL=${_lc#x} ;;
+    esac
+    (
+        unset BASH_ENV ENV PROMPT_COMMAND CHECKRUNNER_DIGEST OLDPWD
+        CHECKRUNNER_SHELL=$_token.$1.$_k. PAGER=cat GIT_PAGER=cat SYSTEMD_PAGER=cat MANPAGER=cat TERM=${TERM-dumb}
+        export CHECKRUNNER_SHELL PAGER GIT_PAGER SYSTEMD_PAGER MANPAGER TERM
+        # Opened for both, so that it never sees an end; main and the keeper open it only while they write.
+        # shellcheck disable=SC2086
+        exec $_setsid "$_shell" $_shell_options -s <>"$_d/s$1.$_k" >/dev/null 2>&1
+    )
+    printf '\n#dead %s %s\n' "$_token" $? >"$_d/t$1"
+}
+
+# What a new shell reads first: the state of the one before, our traps, and the word that it is there.
+_prelude() {
+    if [ -n "$_state" ]; then
+        _quote "$_state
+\\command cd -- \"\$PWD\""
+        printf '%s\n' "\\command eval $_q >/dev/null 2>&1 || \\command :"
+    fi
+    echo "CHECKRUNNER_SHELL=$_token.$1.$_k."
+    _quote "{ \\command echo '#exit $_token'; $_snap; } >>'$_d/t$1' 2>/dev/null || \\command :
+case \$PWD in
+*'$_nl'*) ;;
+*) \command printf 'y $1 %s\n' \"\$PWD\" >>'$_d/ev' ;;
+esac"
+    printf '%s\n' "trap $_q EXIT" "trap '\\command exit 143' TERM" "\\command echo 'b $1 '\$\$ >>'$_d/ev'"
+}
+
+_next() {
+    eval "_run=\$_run$1 _ready=\$_ready$1"
+    [ -z "$_run" ] && [ -n "$_ready" ] || return 0
+    eval "set -- $1 \$_queue$1"
+    [ $# -gt 1 ] || return 0
+    _session=$1
+    _run=$2
+    shift 2
+    eval "_queue$_session=\$* _run$_session=$_run"
+    _begin "$_run" "$_session"
+}
+
+_begin() {
+    _running=$((_running + 1))
+    eval "_c=\$_cap$1"
+    _host_cap=
+    _make_room "$_c"
+    if [ "$_left" -lt "$_c" ]; then
+        _c=$_left _host_cap=1
+    fi
+    eval "_phase$1=running _cap$1=$_c _hc$1=$_host_cap _pumps$1= _cat_o$1= _cat_e$1= _done_o$1= _done_e$1= _dead$1= _told$1="
+    if ! mkfifo "$_d/f$1.o" "$_d/f$1.e" 2>/dev/null; then
+        _refuse "$1" storage "no FIFO can be made in $_d"
+        eval "_phase$1= _run$2="
+        _running=$((_running - 1))
+        _next "$2"
+        return
+    fi
+    for _s in o e; do
+        _pump "$1" "$_s" "$_c" </dev/null >/dev/null 2>&1 4>&- 5>&- &
+        eval "_pumps$1=\"\$_pumps$1 $!\""
+    done
+    eval "_text=\$_text$1 _shell_pid=\$_shell$2 _g=\$_gen$2 _limit=\$_limit$1 _dur=\$_dur$1"
+    unset "_text$1"
+    _ticks "$_shell_pid"
+    _last_pid
+    _now
+    [ "$_dur" -eq 0 ] || [ "$_dur" -gt "$_limit" ] || _limit=$_dur
+    eval "_began$1=$_t _by$1=$((_t + _limit)) _ticks$1=$_cpu _pid$1=$_last"
+    [ "$_limit" -ge 300 ] || _alarm "$_limit" "k"
+    # Written by a process of its own: a shell that does not read holds up nobody else.
+    (
+        exec </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&-
+        printf %s "$_text" >"$_d/s$2.$_g"
+    ) &
+}
+
+# _make_room BYTES: where a command may need more than is left, what the oldest runs wrote gives way, but not that of the
+# last three.
+_make_room() {
+    # shellcheck disable=SC2086
+    set -- "$1" $_holding
+    while [ "$_left" -lt "$1" ] && [ $# -gt 4 ]; do
+        _s=${2%:*}
+        rm -f "$_d/o$_s" "$_d/e$_s" "$_d/o$_s".* "$_d/e$_s".*
+        _left=$((_left + ${2#*:}))
+        _s=$1
+        shift 2
+        set -- "$_s" "$@"
+    done
+    shift
+    _holding="$*"
+}
+
+# _pump RUN o|e CAP
+_pump() {
+    trap - HUP INT TERM PIPE
+    exec 6<"$_d/f$1.$2"
+    rm -f "$_d/f$1.$2"
+    (
+        exec 3>&-
+        ulimit -f $(($3 / 512 + 1))
+        exec cat <&6 >"$_d/$2$1"
+    ) &
+    echo "p $1 $2 $!" >&3
+    wait $!
+    echo "c $1 $2 $?" >&3
+    exec 3>&-
+    exec cat <&6
+}
+
+# _ticks PID: _cpu is the time that a shell and its ended children have used, in ticks of the clock.
+_ticks() {
+    _cpu=0
+    read -r _s 2>/dev/null <"/proc/$1/stat" || return 0
+    # shellcheck disable=SC2086
+    set -- ${_s##*) }
+    [ $# -lt 15 ] || _cpu=$((${12} + ${13} + ${14} + ${15}))
+}
+
+_last_pid() {
+    _last=0
+    if read -r _s 2>/dev/null </proc/loadavg; then _last=${_s##* }; fi
+}
+
+# _holders MARKER: of the files of environments that the input names, those in which it is. No more processes than three:
+# there may be thousands of files. `head` names each; for many a grep a NUL is the end of the file.
+_holders() {
+    xargs head -v -c 1000000 /dev/null 2>/dev/null | tr '\000' '\n' |
+        awk -v m="CHECKRUNNER_SHELL=$1" '/^==> / { file = $2 } index($0, m) == 1 && file { print file; file = "" }'
+}
+
+# _marked SESSION PIDS: _found are those of the processes that live and belong to the session.
+_marked() {
+    _s=$_token.$1.
+    shift
+    _found=
+    [ $# -gt 0 ] || return 0
+    for _x in $(cd /proc && for _p; do [ -r "$_p/environ" ] && echo "$_p/environ"; done | _holders "$_s"); do
+        _x=${_x%/environ}
+        read -r _p 2>/dev/null <"/proc/$_x/stat" || continue
+        case ${_p##*) } in [ZX]*) continue ;; esac
+        _found="$_found $_x"
+    done
+}
+
+# _is_process WORD: whether it can be the number of a process that we started. What is 0 or 1 has the whole host for its
+# session and its descendants.
+_is_process() {
+    _is_number "$1" && [ "$1" -gt 2 ]
+}
+
+# _grow: to the processes in _tree come those that descend from them, or are in a session of _sids: they may have lost
+# the variable.
+_grow() {
+    _more=$(cat /proc/[0-9]*/stat 2>/dev/null | sed 's/^\([0-9]*\) (.*) /\1 /')
+    _s=
+    while [ "$_s" != "$_tree" ]; do
+        _s=$_tree
+        while read -r _p _st _pp _pg _sid _rest; do
+            case $_st:$_tree$_fence in
+            [ZX]:* | ?:*" $_p "*) continue ;;
+            esac
+            _is_process "$_p" && _is_process "$_sid" || continue
+            case $_tree in
+            *" $_pp "*) _tree="$_tree$_p " ;;
+            *)
+                case $_sids in
+                *" $_sid "*) [ -z "$_setsid" ] || _tree="$_tree$_p " ;;
+                esac
+                ;;
+            esac
+        done <<END
+$_more
+END
+    done
+}
+
+# _family SESSION: _found is everything that a session's shell started and that lives, but what commands before left.
+_family() {
+    eval "_shell_pid=\$_shell$1 _spare=\" \$_old$1 \""
+    _x=$1
+    set -- "$1"
+    for _s in /proc/[0-9]*; do set -- "$@" "${_s#/proc/}"; done
+    shift
+    _marked "$_x" "$@"
+    _tree=' '
+    _found="$_shell_pid $_found"
+    for _p in $_found; do ! _is_process "$_p" || _tree="$_tree$_p "; done
+    _sids=" $_shell_pid "
+    [ -n "$_shell_pid" ] || _sids=' '
+    _grow
+    # What descends from what is spared is spared too.
+    _s=
+    while [ "$_s" != "$_spare" ] && [ "$_spare" != "  " ]; do
+        _s=$_spare
+        while read -r _p _st _pp _rest; do
+            case $_spare in
+            *" $_p "*) ;;
+            *" $_pp "*) _spare="$_spare$_p " ;;
+            esac
+        done <<END
+$_more
+END
+    done
+    _found=
+    for _p in $_tree; do
+        case $_spare in
+        *" $_p "*) ;;
+        *) [ "$_p" = "$_shell_pid" ] || _found="$_found $_p" ;;
+        esac
+    done
+}
+
+# --- how a command ends -----------------------------------------------------------------------------------------------
+
+# _end RUN EXECUTION [NOTE]: begin to end it.
+_end() {
+    eval "_s=\$_ending$1"
+    [ -z "$_s" ] || return 0
+    eval "_ending$1=\$2 _notes$1=\"\$_notes$1 \${3-}\" _session=\$_ses$1"
+    eval "_s=\$_shell$_session"
+    # The shell first, or it would go on to the next command of the check when this one dies.
+    [ -z "$_s" ] || kill -TERM "$_s" 2>/dev/null
+    _family "$_session"
+    # shellcheck disable=SC2086
+    [ -z "$_found" ] || { kill -TERM $_found; kill -CONT $_found; } 2>/dev/null
+    _alarm 100 "g $1 1"
+}
+
+# _force RUN STAGE: it has not ended.
+_force() {
+    eval "_s=\$_phase$1 _session=\$_ses$1"
+    [ "$_s" = running ] || return 0
+    eval "_shell_pid=\$_shell$_session _e=\$_told$1 _x=\$_dead$1"
+    _family "$_session"
+    if [ "$2" = 1 ]; then
+        # shellcheck disable=SC2086
+        kill -KILL $_found $_shell_pid 2>/dev/null
+        _alarm 100 "g $1 2"
+        return
+    fi
+    _stuck=
+    for _p in $_found $_shell_pid; do
+        read -r _s 2>/dev/null <"/proc/$_p/stat" || continue
+        case ${_s##*) } in
+        [ZX]*) ;;
+        *)
+            _s=${_s%)*}
+            _stuck="$_stuck${_stuck:+, }${_s#*(} (pid $_p)"
+            ;;
+        esac
+    done
+    if [ -z "$_stuck" ]; then
+        # Only an output is still held, by something that is not ours.
+        [ -z "$_e$_x" ] || _settle "$1"
+        [ -n "$_e$_x" ] || _alarm 100 "g $1 2"
+        return
+    fi
+    eval "_ending$1=stuck _notes$1=\"\$_notes$1 session_abandoned\" _state$1=\$_stuck"
+    # Its keeper still waits for it: the session gets another.
+    eval "_gone$_session=1"
+    _json "$_stuck"
+    _abandon "$_session"
+    _settle "$1"
+}
+
+# The name of the session goes on in a new one, in the same directory; its number stays with what is stuck.
+_abandon() {
+    _sessions=$((_sessions + 1))
+    _most=$((_most + 1))
+    eval "_s=\$_cwd$1 _x=\$_queue$1"
+    (cd -- "$_s") 2>/dev/null && cd -- "$_s"
+    _open_session "$_sessions"
+    cd / || :
+    eval "_sname$_sessions=\$_sname$1 _sname$1=' ' _queue$_sessions=\$_x _queue$1="
+    for _s in $_x; do
+        eval "_phase$_s= _ses$_s=$_sessions"
+        _refuse "$_s" internal "its session was abandoned"
+    done
+    eval "_queue$_sessions="
+}
+
+# An event of the shell: _report RUN RC CWD.
+_heard() {
+    eval "_s=\${_phase$1-} _e=\${_told$1-}"
+    [ "$_s" = running ] && [ -z "$_e" ] || return 0
+    _now
+    eval "_told$1=1 _rc$1=\$2 _took$1=$_t _session=\$_ses$1"
+    if [ -n "$3" ]; then
+        eval "_cwd$_session=\$3"
+    else
+        eval "_s=\$_shell$_session"
+        _s=$(cd -P "/proc/$_s/cwd" 2>/dev/null && pwd -P && echo .) && eval "_cwd$_session=\${_s%??}"
+    fi
+    eval "_look_left $1 $_session.\$_gen$_session"
+    _settled "$1"
+}
+
+# What a command left running: among the pids that were given out meanwhile. Where there is something, an output may be
+# held open, and its pump is not waited for any longer than it has something to read.
+_look_left() {
+    eval "_before=\$_pid$1 _x=\$_pumps$1"
+    _last_pid
+    _run=$1
+    _generation=$2
+    _session=${2%.*}
+    eval "_shell_pid=\$_shell$_session"
+    set --
+    if [ "$_last" -ge "$_before" ] && [ $((_last - _before)) -lt 2000 ]; then
+        while [ "$_before" -lt "$_last" ]; do
+            _before=$((_before + 1))
+            case " $_x $_shell_pid " in
+            *" $_before "*) ;;
+            *) [ ! -d "/proc/$_before" ] || set -- "$@" "$_before" ;;
+            esac
+        done
+    else
+        for _s in /proc/[0-9]*; do set -- "$@" "${_s#/proc/}"; done
+    fi
+    _marked "$_generation" "$@"
+    eval "_spare=\" \$_old$_session \""
+    _new=
+    for _s in $_found; do
+        case $_spare in
+        *" $_s "*) ;;
+        *) [ "$_s" = "$_shell_pid" ] || _new="$_new $_s" ;;
+        esac
+    done
+    eval "_left$_run=\$_new _old$_session=\"\$_old$_session\$_new\""
+    [ -z "$_new" ] && [ -d /proc/1 ] || _alarm 5 "w $_run 0"
+    set -- "$_run"
+}
+
+# _settled RUN: whether its end was told and both outputs were read, then it is over.
+_settled() {
+    eval "_s=\${_phase$1-} _e=\$_told$1 _x=\$_dead$1 _o=\$_done_o$1 _p=\$_done_e$1"
+    if [ "$_s" = running ] && [ -n "$_e$_x" ] && [ -n "$_o" ] && [ -n "$_p" ]; then _settle "$1"; fi
+}
+
+# _drained RUN ROUND: its outputs are held open. Those whose pump sleeps are empty.
+_drained() {
+    eval "_s=\${_phase$1-}"
+    [ "$_s" = running ] || return 0
+    for _o in o e; do
+        eval "_s=\$_done_$_o$1 _p=\$_cat_$_o$1"
+        [ -z "$_s" ] || continue
+        _s=
+        [ -z "$_p" ] || read -r _s 2>/dev/null <"/proc/$_p/stat" || :
+        case ${_s##*) } in
+        S* | '') ;;
+        *)
+            if [ "$2" -lt 100 ]; then
+                _alarm 5 "w $1 $(($2 + 1))"
+                return
+            fi
+            ;;
+        esac
+    done
+    _settle "$1"
+}
+
+# _settle RUN: nothing more comes. A process counts it up.
+_settle() {
+    eval "_session=\$_ses$1 _e=\$_ending$1 _o=\$_done_o$1 _p=\$_done_e$1 _x=\$_pumps$1 _took=\${_took$1-}"
+    eval "_phase$1=over_soon _shell_pid=\$_shell$_session"
+    _ticks "$_shell_pid"
+    [ -n "$_took" ] || { _now; _took=$_t; }
+    eval "_elapsed$1=\$((_took - _began$1)) _used$1=\$((_cpu - _ticks$1))"
+    eval "_open_o$1= _open_e$1="
+    [ -n "$_o" ] || eval "_open_o$1=1"
+    [ -n "$_p" ] || eval "_open_e$1=1"
+    _conclude "$1"
+}
+
+# _never RUN REASON: it was not run.
+_never() {
+    eval "_s=\${_phase$1-} _x=\$_pumps$1"
+    [ "$_s" = running ] || return 0
+    # shellcheck disable=SC2086
+    kill $_x 2>/dev/null
+    rm -f "$_d/f$1.o" "$_d/f$1.e"
+    [ "$2" = missing ] || eval "_notes$1=\"\$_notes$1 \$2\""
+    eval "_why$1=not_run _phase$1=over_soon"
+    _conclude "$1"
+}
+
+# _died SESSION HOW RC: its shell has ended.
+_died() {
+    eval "_run=\$_run$1 _ready$1= _shell_pid=\$_shell$1"
+    if [ -n "$_run" ]; then _fell "$@"; fi
+    eval "_gen$1=\$((_gen$1 + 1))"
+}
+
+_fell() {
+    eval "_e=\$_told$_run _s=\$_phase$_run _x=\$_ending$_run"
+    [ "$_s" = running ] && [ -z "$_e" ] || return 0
+    _now
+    eval "_dead$_run=1 _took$_run=$_t"
+    [ -n "$_x" ] || eval "_notes$_run=\"\$_notes$_run shell_$2\""
+    if [ "$2" = replaced ] && [ "$3" -gt 128 ]; then
+        eval "_sig$_run=\$(($3 - 128))"
+    else
+        eval "_rc$_run=$3"
+        [ -n "$_x" ] || [ "$2" = exited ] || eval "_notes$_run=\"\$_notes$_run shell_exec\""
+    fi
+    eval "_look_left $_run $1.\$_gen$1"
+    # The shell had not come as far as to open them.
+    [ -p "$_d/f$_run.o" ] && eval "_done_o$_run=0" && rm -f "$_d/f$_run.o"
+    [ -p "$_d/f$_run.e" ] && eval "_done_e$_run=0" && rm -f "$_d/f$_run.e"
+    _settled "$_run"
+}
+
+_conclude() {
+    eval "_session=\$_ses$1"
+    eval "_cwd=\$_cwd$_session _name=\$_sname$_session"
+    (
+        exec </dev/null 4>&- 5>&- 2>/dev/null
+        trap - HUP INT TERM PIPE
+        _result "$1" >"$_d/a$1"
+        echo "r $1 $_session $_kept" >&3
+    ) &
+}
+
+# --- results ----------------------------------------------------------------------------------------------------------
+
+_result() {
+    eval "_execution=\$_ending$1 _why=\$_why$1 _notes=\$_notes$1 _rc=\$_rc$1 _sig=\$_sig$1 _cap=\$_cap$1 _left=\$_left$1"
+    eval "_missing=\$_missing$1 _np=\$_np$1 _dur=\$_dur$1 _hc=\${_hc$1-} _state=\${_state$1-}"
+    _kept=0
+    _json "$_name"
+    printf '{"t":"result","id":%s,"session":%s' "$1" "$_j"
+    _json "$_cwd"
+    printf ',"cwd":%s' "$_j"
+    if [ "$_why" = not_run ]; then
+        printf ',"execution":"not_run"'
+    else
+        eval "_e=\$_elapsed$1 _u=\$_used$1 _b=\$_began$1"
+        _meta "$1" o stdout
+        _meta "$1" e stderr
+        case $_execution in
+        '')
+            _execution=done
+            # An output at its limit costs what writes more its life, by SIGPIPE, perhaps before we have a hand in it.
+            case $_capped in ?*)
+                _execution=killed
+                _notes="$_notes ${_hc:+host_}capped"
+                ;;
+            esac
+            ;;
+        done) _rc='' _notes="$_notes duration_ended" ;;
+        esac
+        printf ',"execution":"%s"' "$_execution"
+        [ "$_execution" != done ] || [ -z "$_rc" ] || printf ',"rc":%s' "$_rc"
+        [ -z "$_sig" ] || printf ',"signal":%s' "$_sig"
+        _point "$_e"
+        printf ',"elapsed_s":%s' "$_p"
+        [ "$_u" -ge 0 ] || _u=0
+        _point $((_u * 100 / _hertz))
+        printf ',"cpu_s":%s' "$_p"
+        _point $((_epoch + _b))
+        printf ',"started_at":%s' "$_p"
+        if [ "$_np" -gt 0 ]; then
+            printf ',"probes":{'
+            _i=0
+            while [ "$_i" -lt "$_np" ]; do
+                _i=$((_i + 1))
+                eval "_s=\$_p${1}_$_i _text=\$_pt${1}_$_i"
+                _stream=${_s##*:}
+                _kind=${_s%:*}
+                _json "${_kind%:*}"
+                [ "$_i" = 1 ] || printf ,
+                printf '%s:' "$_j"
+                case $_stream in
+                stdout) _probe "${_kind##*:}" "$_d/o$1" ;;
+                *) _probe "${_kind##*:}" "$_d/e$1" ;;
+                esac
+            done
+            printf '}'
+        fi
+    fi
+    if [ -n "$_left" ]; then
+        _j=
+        for _s in $_left; do _j="$_j,$_s"; done
+        printf ',"leftover":[%s]' "${_j#,}"
+    fi
+    # shellcheck disable=SC2086
+    _words $_notes
+    [ "$_j" = '[]' ] || printf ',"notes":%s' "$_j"
+    if [ -n "$_missing" ]; then
+        _list=
+        while [ -n "$_missing" ]; do
+            _json "${_missing%%"$_nl"*}"
+            _list="$_list,$_j"
+            _missing=${_missing#*"$_nl"}
+        done
+        printf ',"missing":[%s]' "${_list#,}"
+    fi
+    if [ -n "$_state" ]; then
+        _json "$_state"
+        printf ',"state":%s' "$_j"
+    fi
+    printf '}\n'
+}
+
+# _meta RUN o|e NAME: what is known of an output. Its file then has what was kept and does not change any more; beside
+# it is its number of lines.
+_meta() {
+    _f=$_d/$2$1
+    eval "_open=\$_open_$2$1 _s=\$_done_$2$1"
+    [ -e "$_f" ] || : >"$_f" || return 0
+    [ -s "$_f" ] || [ "${_s:-0}" != 0 ] || {
+        [ -z "$_open" ] || { rm -f "$_f"; : >"$_f"; }
+        return 0
+    }
+    _n=$(wc -c <"$_f")
+    _n=$((_n))
+    _whole=$_n
+    _st=complete
+    if [ "$_n" -gt "$_cap" ]; then
+        _st=truncated
+        _capped=1
+    elif [ "${_s:-0}" != 0 ]; then
+        _st=failed
+    fi
+    if [ -n "$_open" ] || [ "$_n" -gt "$_cap" ]; then
+        [ "$_n" -le "$_cap" ] || _n=$_cap
+        head -c "$_n" "$_f" >"$_f.c" && mv -f "$_f.c" "$_f"
+    fi
+    _kept=$((_kept + _n))
+    # Every byte but the newline becomes an x: no tool has trouble with those.
+    # shellcheck disable=SC2046
+    set -- "$1" "$2" "$3" $(tr -c '\n' x <"$_f" | wc -lcL)
+    _lines=$4
+    _longest=$6
+    _s=
+    case $(tail -c 1 "$_f" | tr '\000' x) in
+    ?*)
+        _lines=$((_lines + 1))
+        _s=',"nl":false'
+        ;;
+    esac
+    echo "$_lines" >"$_d/$2$1.n"
+    printf ',"%s":{"lines":%s,"bytes":%s,"captured":%s,"longest":%s%s' "$3" "$_lines" "$_whole" "$_n" "$_longest" "$_s"
+    if [ "$(tr -d '\001-\177' <"$_f" | head -c 1 | wc -c)" -gt 0 ]; then
+        [ "$(tr -dc '\000' <"$_f" | head -c 1 | wc -c)" -eq 0 ] || {
+            printf ',"binary":true'
+            : >"$_d/$2$1.b"
+        }
+        _s=$(_invalid "$_f")
+        [ "$_s" = 0 ] || printf ',"invalid":%s' "$_s"
+    fi
+    _s=
+    [ -z "$_sha" ] || _s=$(sha256sum <"$_f")
+    printf ',"digest":"%s"' "${_s%% *}"
+    [ "$_st" = complete ] || printf ',"state":"%s"' "$_st"
+    printf '}'
+}
+
+# How many bytes of a file are not UTF-8: each byte becomes a letter for its class, what belongs together goes.
+_invalid() {
+    _s=$(tr '\000-\011\013-\377' \
+        'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'\
+'qqqqqqqqqqqqqqqqrrrrrrrrrrrrrrrrsssssssssssssssssssssssssssssssszzbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbcddddddddddddeddfggghzzzzzzzzzzz' <"$1" |
+        sed 's/b[qrs]/a/g;s/cs[qrs]/a/g;s/d[qrs][qrs]/a/g;s/e[qr][qrs]/a/g;s/f[rs][qrs][qrs]/a/g;s/g[qrs][qrs][qrs]/a/g
+            s/hq[qrs][qrs]/a/g' | tr -d 'a\n' | wc -c)
+    echo $((_s))
+}
+
+# --- questions about outputs ------------------------------------------------------------------------------------------
+
+# _plain FILE: _f is a file with the same lines that the tools here can read; some take a NUL for an end.
+_plain() {
+    _f=$1
+    if [ -e "$1.b" ]; then
+        [ -e "$1.t" ] || tr '\000' '\001' <"$1" >"$1.t"
+        _f=$1.t
+    fi
+}
+
+_count() { printf '{"count":%s,"first":%s}' "$1" "$2"; }
+
+# _probe KIND FILE: answers $_text.
+_probe() {
+    _plain "$2"
+    case $1:$_text in
+    equals:*)
+        # Every byte may have been a newline with a carriage return.
+        if [ "$(wc -c <"$_f")" -le $((2 * ${#_text} + 8)) ]; then
+            _a=$(sed "s/$_cr\$//" <"$_f")
+            _b=$(printf '%s\n' "$_text" | sed "s/$_cr\$//")
+            _x=$(tail -c 2 "$_f" | tr '\n\000' 'nx')
+            # One newline at the end does not count, a second one does.
+            _y=${_text%"$_nl"}
+            _n=$(tr -dc '\n' <"$_f" | wc -c)
+            case $_x in *n) _n=$((_n - 1)) ;; esac
+            _m=$(printf %s "$_y" | tr -dc '\n' | wc -c)
+            if [ "$_a" = "$_b" ] && [ "$_n" -eq "$_m" ]; then
+                _count 1 1
+                return
+            fi
+        fi
+        _count 0 0
+        ;;
+    contains:*"$_nl"*)
+        _s=$(sed "s/$_cr\$//" <"$_f" | tr -d '\001' | _NEEDLE=$_text _END=$(tail -c 1 "$_f" | wc -l) awk '
+            function check(i,   k) {
+                if (i < free) return
+                a = line[i % (n + 1)]
+                if (length(a) - length(part[1]) < ((i == free) ? room : 0)) return
+                if (substr(a, length(a) - length(part[1]) + 1) != part[1]) return
+                for (k = 1; k < n; k++) if (line[(i + k) % (n + 1)] != part[k + 1]) return
+                if (substr(line[(i + n) % (n + 1)], 1, length(part[n + 1])) != part[n + 1]) return
+                count++; if (!first) first = i
+                free = i + n; room = length(part[n + 1])
+            }
+            BEGIN { n = split(ENVIRON["_NEEDLE"], part, "\n") - 1; free = 1; room = 0 }
+            { line[NR % (n + 1)] = $0; if (NR > n) check(NR - n) }
+            END { if (ENVIRON["_END"] + 0) { line[(NR + 1) % (n + 1)] = ""; if (NR + 1 > n) check(NR + 1 - n) }
+                print count + 0, first + 0 }')
+        # shellcheck disable=SC2086
+        _count $_s
+        ;;
+    contains:*) _grep -F "$_text" "$_f" ;;
+    matches:*)
+        if _ere "$_text"; then
+            _grep -E "$_ere" "$_f"
+        else
+            _json "$_error"
+            printf '{"error":%s}' "$_j"
+        fi
+        ;;
+    esac
+}
+
+# _grep -F|-E PATTERN FILE
+_grep() {
+    _n=$(printf '%s\n' "$2" | grep -a -c "$1" -f /dev/stdin "$3")
+    _m=0
+    if [ "${_n:-0}" -gt 0 ]; then
+        _m=$(printf '%s\n' "$2" | grep -a -n -m 1 "$1" -f /dev/stdin "$3" | head -n 1)
+        _m=${_m%%:*}
+    fi
+    _count "${_n:-0}" "$_m"
+}
+
+# _ere PATTERN: _ere is Python's regular expression as an extended one of POSIX; where there is none, _error says why.
+_ere() {
+    _rest=$1
+    _ere=
+    _in=
+    _no=
+    _error=
+    case $_rest in
+    *"$_nl"*) _no="a newline" ;;
+    esac
+    while [ -n "$_rest" ] && [ -z "$_no" ]; do
+        _c=${_rest%"${_rest#?}"}
+        _rest=${_rest#?}
+        case $_in$_c in
+        \\)
+            _c=${_rest%"${_rest#?}"}
+            _rest=${_rest#?}
+            case $_c in
+            d) _ere="${_ere}[0-9]" ;;
+            D) _ere="${_ere}[^0-9]" ;;
+            w) _ere="${_ere}[A-Za-z0-9_]" ;;
+            W) _ere="${_ere}[^A-Za-z0-9_]" ;;
+            s) _ere="${_ere}[[:space:]]" ;;
+            S) _ere="${_ere}[^[:space:]]" ;;
+            b) _ere="$_ere\\b" ;;
+            A) _ere="$_ere^" ;;
+            Z) _ere="$_ere$_cr?\$" ;;
+            t) _ere="$_ere$(printf '\t')" ;;
+            [a-zA-Z0-9]) _no="\\$_c" ;;
+            [!a-zA-Z0-9]) case $_c in
+                [].[\*+?{}\|^\$\(\)\\]) _ere="$_ere\\$_c" ;;
+                *) _ere=$_ere$_c ;;
+                esac ;;
+            *) _no="a backslash at its end" ;;
+            esac
+            ;;
+        '$') _ere="$_ere$_cr?\$" ;;
+        '(')
+            case $_rest in
+            '?:'*) _rest=${_rest#??} ;;
+            '?'*) _no="(${_rest%"${_rest#??}"}" ;;
+            esac
+            _ere="$_ere("
+            ;;
+        [*+?}])
+            _ere=$_ere$_c
+            # Whether it takes as much or as little as possible does not change whether it is found.
+            case $_rest in
+            '?'*) _rest=${_rest#?} ;;
+            +*) _no="$_c+" ;;
+            esac
+            ;;
+        '[')
+            _in=b
+            _set='['
+            case $_rest in
+            ^*) _set='[^' _rest=${_rest#?} ;;
+            esac
+            case $_rest in
+            ']'*) _set="$_set]" _rest=${_rest#?} ;;
+            esac
+            ;;
+        b']')
+            # A backslash is a character like any other in a set of POSIX.
+            _ere="$_ere$_set]"
+            _in=
+            ;;
+        b\\)
+            _c=${_rest%"${_rest#?}"}
+            _rest=${_rest#?}
+            case $_c in
+            d) _set="${_set}0-9" ;;
+            w) _set="${_set}A-Za-z0-9_" ;;
+            s) _set="${_set}[:space:]" ;;
+            t) _set="$_set$(printf '\t')" ;;
+            '[' | '.' | '/' | '$' | '*' | '+' | '?' | '{' | '}' | '(' | ')' | '|' | ',' | ':' | '=' | ' ' | '"' | "'" | '%' | '_' | '@' | '#' | '&' | '~' | '<' | '>' | '!' | ';') _set=$_set$_c ;;
+            \\) _set="$_set\\\\" ;;
+            ']') case $_set in '[' | '[^') _set="$_set]" ;; *) _no="\\] inside of [...]" ;; esac ;;
+            -) case $_rest in ']'*) _set="$_set-" ;; *) _no="\\- inside of [...]" ;; esac ;;
+            *) _no="\\$_c inside of [...]" ;;
+            esac
+            ;;
+        b'[') case $_rest in [.:=]*) _no="[${_rest%"${_rest#?}"} inside of [...]" ;; *) _set="$_set[" ;; esac ;;
+        b[!\ -~]) _no="a character beyond ASCII inside of [...]" ;;
+        b?) _set=$_set$_c ;;
+        *) _ere=$_ere$_c ;;
+        esac
+    done
+    [ -z "$_in" ] || [ -n "$_no" ] || _error="the pattern '$1' is not a regular expression: a [ is not closed"
+    [ -z "$_no" ] || _error="the pattern '$1' has $_no, which a host without Python does not know"
+    [ -z "$_error" ] || return 1
+    # What a grep says of a pattern that is none is the same everywhere in this alone, that it says something.
+    if [ -n "$(printf '%s\n' "$_ere" | grep -E -f /dev/stdin "$_d/agent" 2>&1 >/dev/null)" ]; then
+        _error="the pattern '$1' is not a regular expression"
+        return 1
+    fi
+}
+
+# _slice RUN ID STREAM MODE FIRST LAST BEFORE AFTER MAX_LINES MAX_BYTES LINE_BYTES
+_slice() {
+    case $3 in
+    stdout) _file=$_d/o$1 ;;
+    *) _file=$_d/e$1 ;;
+    esac
+    if [ ! -e "$_file" ]; then
+        eval "_s=\$_why$1"
+        [ -n "$_s" ] || { _refuse "$2" storage "the captured output is not there any more"; return 0; }
+        _file=/dev/null
+    fi
+    _size=$(wc -c <"$_file")
+    _total=0
+    [ ! -s "$_file" ] || read -r _total <"$_file.n" || return 0
+    if [ "$4" = bytes ]; then
+        _n=$(($6 - $5))
+        [ "$_n" -le "${10}" ] || _n=${10}
+        [ "$_n" -le $((_size - $5)) ] || _n=$((_size - $5))
+        [ "$_n" -ge 0 ] || _n=0
+        printf '{"t":"slice","id":%s,"total":%s,"more":0,"lines":[[0,%s,0]],"payload":%s}\n' "$2" "$_total" "$_n" "$_n"
+        [ "$_n" = 0 ] || tail -c +$(($5 + 1)) "$_file" | head -c "$_n"
+        return 0
+    fi
+    _from=1 _to=0 _tail=0
+    case $4 in
+    head) _to=${9} ;;
+    tail) _from=$((_total - $9 + 1)) _to=$_total _tail=1 ;;
+    lines) _from=$5 _to=$6 ;;
+    match)
+        _ere "$_pattern" || return 1
+        _plain "$_file"
+        printf '%s\n' "$_ere" | grep -a -n -E -f /dev/stdin "$_f" | sed 's/:.*//' |
+            awk -v b="$7" -v a="$8" -v t="$_total" '{
+                from = $1 - b; if (from <= last) from = last + 1; to = $1 + a; if (to > t) to = t
+                for (i = from; i <= to; i++) if (i > 0) { print i; last = i } }' >"$_d/a$2.m"
+        ;;
+    esac
+    [ "$_from" -ge 1 ] || _from=1
+    [ "$_to" -le "$_total" ] || _to=$_total
+    # The plan: first the answer's own line, then the places of the bytes that it has.
+    _plan=$({
+        [ "$4" != match ] || cat "$_d/a$2.m"
+        echo .
+        [ ! -s "$_file" ] || tr -c '\n' x <"$_file"
+    } | awk -v id="$2" -v from="$_from" -v to="$_to" -v tail="$_tail" -v match_="$([ "$4" != match ] || echo 1)" \
+        -v lines="$9" -v bytes="${10}" -v keep="${11}" -v total="$_total" '
+        BEGIN { if (keep + 0 > bytes + 0) keep = bytes; keep += 0; bytes += 0; lines += 0 }
+        !started { if ($0 == ".") started = 1; else wanted[$0] = 1; next }
+        {
+            number++; size = length($0); at = offset; offset += size + 1
+            if (match_ ? !(number in wanted) : (number < from || number > to)) { if (!match_ && number > to) exit; next }
+            here = size < keep ? size : keep
+            if (!tail && (more || n >= lines || sum + here > bytes)) { more++; next }
+            n++; num[n] = number; len[n] = here; cut[n] = size - here; start[n] = at; sum += here
+        }
+        END {
+            if (!tail && !match_ && more) more = to - num[n] 
+            if (!tail && !match_ && !n && to >= from) more = to - from + 1
+            first = 1
+            while (tail && sum > bytes && first < n) { sum -= len[first]; first++; more++ }
+            printf "{\"t\":\"slice\",\"id\":%s,\"total\":%s,\"more\":%d,\"lines\":[", id, total, more
+            for (i = first; i <= n; i++) printf "%s[%d,%d,%d]", (i > first ? "," : ""), num[i], len[i], cut[i]
+            printf "],\"payload\":%d}\n", sum
+            for (i = first; i <= n; i++) {
+                j = i
+                while (!cut[j] && j < n && num[j + 1] == num[j] + 1) j++
+                printf "%d %d\n", start[i] + 1, start[j] + len[j] - start[i]
+                i = j
+            }
+        }')
+    printf '%s\n' "${_plan%%"$_nl"*}"
+    case $_plan in
+    *"$_nl"*)
+        printf '%s\n' "${_plan#*"$_nl"}" | while read -r _from _n; do
+            [ "$_n" = 0 ] || tail -c "+$_from" "$_file" | head -c "$_n" | tr -d '\n'
+        done
+        ;;
+    esac
+    rm -f "$_d/a$2.m"
+}
+
+# --- beginning and end ------------------------------------------------------------------------------------------------
+
+_directory() {
+    _uid=$(id -u)
+    for _s in "${XDG_RUNTIME_DIR-}" /dev/shm /var/tmp /tmp "${HOME-}"; do
+        case $_s in
+        /*)
+            for _x in "$_s/checkrunner-$_uid-"*; do
+                _p=${_x##*/checkrunner-"$_uid"-}
+                # Of an agent like this one that has not ticked for a minute; its number may be one of another namespace.
+                if [ -O "$_x" ] && [ -n "$(find "$_x/beat" -mmin +1 2>/dev/null)" ] &&
+                    ! kill -0 "${_p%%-*}" 2>/dev/null; then
+                    rm -rf "$_x"
+                fi
+            done
+            ;;
+        *) continue ;;
+        esac
+        _x=$_s/checkrunner-$_uid-$$-$_random
+        # A disk that is full makes directories, but keeps nothing in them.
+        if [ -z "$_d" ] && (umask 077 && mkdir "$_x" && echo "$$" >"$_x/agent" && [ -s "$_x/agent" ] && : >"$_x/shells" &&
+            mkfifo "$_x/ev" "$_x/go") 2>/dev/null; then
+            _d=$_x
+        elif [ -O "$_x/." ] && [ "$_x" != "$_d" ]; then
+            rm -rf "$_x"
+        fi
+    done
+    [ -n "$_d" ] || {
+        _refuse 0 storage "no directory can hold captures: tried \$XDG_RUNTIME_DIR, /dev/shm, /var/tmp, /tmp, \$HOME"
+        exit 1
+    }
+    _token=$_uid-$$-$_random
+}
+
+# _fence: who is never killed, whatever else may be wrong: this process, and those that it descends from.
+_ancestors() {
+    _fence=" 0 1 2 $$ "
+    _p=$$
+    while read -r _s 2>/dev/null <"/proc/$_p/stat"; do
+        # shellcheck disable=SC2086
+        set -- ${_s##*) }
+        _p=${2-0}
+        case $_fence in
+        *" $_p "*) break ;;
+        esac
+        _fence="$_fence$_p "
+    done
+}
+
+_reader() {
+    trap - HUP INT TERM PIPE
+    while read -r _s <&4; do
+        while :; do
+            IFS= read -r _line <&5 || { echo e >&3; return; }
+            [ -z "$_line" ] || break
+        done
+        if [ "${#_line}" -gt "$_PIPE_BUF" ]; then
+            printf '%s\n' "$_line" >"$_d/header"
+            echo Q >&3
+        else
+            printf 'q %s\n' "$_line" >&3
+        fi
+    done
+}
+
+# Every second an event, and somebody who notices that nobody reads them any more.
+_ticker() {
+    trap - HUP INT TERM
+    trap '' PIPE
+    exec 3>&-
+    exec 3>"$_d/ev"
+    while echo k >&3; do
+        : >"$_d/beat"
+        (trap - PIPE; exec sleep 1 3>&-)
+    done 2>/dev/null
+    _clear_up
+}
+
+_clear_up() {
+    # shellcheck disable=SC2086
+    [ -z "$_keepers" ] || kill $_keepers 2>/dev/null
+    for _sg in TERM KILL; do
+        # shellcheck disable=SC2046
+        set -- $(for _s in /proc/[0-9]*; do echo "$_s/environ"; done | _holders "$_token." | sed 's|/proc/||;s|/.*||')
+        [ $# -gt 0 ] || break
+        _tree=' '
+        for _p; do
+            case $_fence in
+            *" $_p "*) ;;
+            *) ! _is_process "$_p" || _tree="$_tree$_p " ;;
+            esac
+        done
+        _sids=$_tree
+        # Sessions whose shell is gone. A number is not given out again as long as somebody is in its session.
+        while read -r _p; do
+            if _is_process "$_p" && [ ! -d "/proc/$_p" ]; then _sids="$_sids$_p "; fi
+        done <"$_d/shells"
+        _grow
+        # shellcheck disable=SC2086
+        set -- $_tree
+        kill "-$_sg" "$@" 2>/dev/null
+        [ "$_sg" = KILL ] || kill -CONT "$@" 2>/dev/null
+        _n=0
+        while [ "$_n" -lt 5 ] && [ "$_sg" = TERM ]; do
+            _n=$((_n + 1))
+            _x=
+            for _s; do [ ! -d "/proc/$_s" ] || _x=1; done
+            [ -n "$_x" ] || break
+            if [ -n "$_fractions" ]; then sleep 0.1; else sleep 1; fi
+        done
+    done
+    # Who wrote a file there at this very moment is ended by now, or about to be.
+    for _s in 1 2 3 4 5; do
+        ! rm -rf "$_d" 2>/dev/null || break
+    done
+}
+
+_leave() {
+    [ "$_leaving" = end ] || printf '{"t":"bye","id":%s}\n' "$_leaving" >"$_d/bye"
+    _finish
+}
+
+_finish() {
+    trap '' HUP INT TERM PIPE
+    # shellcheck disable=SC2086
+    kill $_helpers 2>/dev/null
+    # shellcheck disable=SC2086
+    wait $_helpers 2>/dev/null
+    _bye=
+    [ ! -e "$_d/bye" ] || read -r _bye <"$_d/bye"
+    exec 3>&- 4>&- 2>/dev/null
+    _clear_up
+    [ -z "$_bye" ] || printf '%s\n' "$_bye"
+    exit 0
+}
+
+_event() {
+    case $1 in
+    q) _request "$_rest" ;;
+    Q)
+        IFS= read -r _rest <"$_d/header"
+        rm -f "$_d/header"
+        if [ "${#_rest}" -ge 65536 ]; then _fatal bad_request "a header of more than 65536 bytes"; fi
+        _request "$_rest"
+        ;;
+    e)
+        _leaving=end
+        _finish
+        ;;
+    k)
+        _now
+        _s=0
+        while [ "$_s" -lt "$_sessions" ]; do
+            _s=$((_s + 1))
+            eval "_run=\$_run$_s"
+            [ -n "$_run" ] || continue
+            eval "_x=\$_by$_run _p=\$_phase$_run _e=\$_told$_run _u=\$_dur$_run"
+            if [ "$_p" = running ] && [ -z "$_e" ] && [ "$_t" -ge "$_x" ]; then
+                _at=$_s
+                if [ "$_u" -gt 0 ] && [ "$_u" -le "$((_limit$_run))" ]; then _end "$_run" done; else _end "$_run" timed_out; fi
+                _s=$_at
+            elif [ "$_p" = running ] && [ -n "$_e" ] && [ "$_t" -ge "$((_took$_run + 100))" ]; then
+                # Somebody whom we do not know holds an output.
+                _at=$_s
+                _drained "$_run" 0
+                _s=$_at
+            fi
+        done
+        ;;
+    b)
+        eval "_ready$2=1 _shell$2=$3"
+        echo "$3" >>"$_d/shells"
+        _next "$2"
+        ;;
+    y) eval "_cwd$2=\${_rest#* }" ;;
+    d)
+        _s=
+        [ $# -eq 4 ] || _s=${_rest#* * * }
+        _heard "$3" "$4" "$_s"
+        ;;
+    m) eval "_missing$3=\"\$_missing$3\${_rest#* * }\$_nl\"" ;;
+    n) _never "$3" "$4" ;;
+    p) eval "_cat_$3$2=$4" ;;
+    c)
+        eval "_done_$3$2=\$4 _p=\${_phase$2-} _e=\$_told$2"
+        # 153 is SIGXFSZ. The command is ended that goes on writing.
+        if [ "$4" != 0 ] && [ "$_p" = running ] && [ -z "$_e" ]; then
+            eval "_s=\$_cap$2 _x=\${_hc$2}"
+            [ "$(wc -c <"$_d/$3$2")" -le "$_s" ] || _end "$2" killed "${_x:+host_}capped"
+        fi
+        _settled "$2"
+        ;;
+    w) _drained "$2" "$3" ;;
+    g) _force "$2" "$3" ;;
+    x) _died "$2" "$3" "$4" ;;
+    a)
+        cat "$_d/a$2"
+        rm -f "$_d/a$2"
+        ;;
+    r)
+        cat "$_d/a$2"
+        rm -f "$_d/a$2"
+        _left=$((_left - ${4:-0}))
+        [ "${4:-0}" = 0 ] || _holding="$_holding $2:$4"
+        eval "_p=\$_phase$2 _phase$2=over _x=\$_waiting$2 _waiting$2="
+        for _s in $_x; do _start_slice "$2" "$_s"; done
+        eval "_x=\$_run$3"
+        if [ "$_p" = over_soon ] && [ "$_x" = "$2" ]; then
+            _running=$((_running - 1))
+            eval "_run$3="
+            [ -n "$_leaving" ] || _next "$3"
+            _cancelled
+            if [ -n "$_leaving" ] && [ "$_running" = 0 ]; then _leave; fi
+        fi
+        ;;
+    esac
+}
+
+_main() {
+    _d='' _hello='' _leaving='' _cancels='' _keepers='' _helpers='' _sessions=0 _running=0 _left=0 _most=16 _error=''
+    _capped='' _holding=
+    _lc=${LC_ALL+x}${LC_ALL-}
+    LC_ALL=C
+    export LC_ALL
+    unset IFS
+    _s=
+    for _x in dd tr wc awk sed grep head tail cat sleep rm mv mkdir mkfifo od id uname date xargs; do
+        command -v $_x >/dev/null 2>&1 || _s="$_s $_x"
+    done
+    if [ -n "$_s" ]; then
+        _refuse 0 no_tools "the host has neither Python 3.6 nor the programs that the shell agent needs:$_s"
+        exit 1
+    fi
+    _random=$(od -An -N6 -tx1 /dev/urandom 2>/dev/null | tr -d ' \n')
+    _random=${_random:-$$$(date +%s)}
+    _now
+    _epoch=$(($(date +%s) * 100 - _t))
+    _lacks='states prompts tty sample keep archive memory python_patterns'
+    _fractions=
+    sleep 0.01 2>/dev/null && _fractions=1
+    _fullblock=
+    [ "$(echo ab | dd bs=2 count=1 iflag=fullblock 2>/dev/null)" != ab ] || _fullblock=1
+    _sha=
+    if command -v sha256sum >/dev/null 2>&1; then _sha=1; else _lacks="$_lacks digest"; fi
+    _setsid=
+    if command -v setsid >/dev/null 2>&1; then _setsid=setsid; fi
+    _hertz=$(getconf CLK_TCK 2>/dev/null) || _hertz=100
+    _hertz=${_hertz:-100}
+    _bash_version='' _shell='' _shell_options=
+    _s=$(command -v bash) && case $_s in
+    /*)
+        # shellcheck disable=SC2016
+        _bash_version=$("$_s" --norc --noprofile -c 'echo "${BASH_VERSION%%[!0-9.]*}"' 2>/dev/null)
+        [ -z "$_bash_version" ] || _shell=bash _shell_options='--norc --noprofile'
+        ;;
+    esac
+    _begin_snap="\\command echo '#begin @'"
+    if [ -n "$_shell" ]; then
+        _snap="{ $_begin_snap; shopt -p; declare -p; declare -f; alias -p; umask -p; trap -p; \\command set +o; \\command echo '#end @'; }"
+    else
+        _shell=sh
+        _lacks="$_lacks bash functions aliases"
+        _snap="{ $_begin_snap; \\command set; \\command export -p; \\command readonly -p; \\command printf 'umask '; \\command umask -S; \\command trap; \\command set +o; \\command echo '#end @'; }"
+    fi
+    _directory
+    _x=$_snap _snap=
+    while :; do
+        case $_x in
+        *@*)
+            _snap=$_snap${_x%%@*}$_token
+            _x=${_x#*@}
+            ;;
+        *) break ;;
+        esac
+    done
+    _snap=$_snap$_x
+    _ancestors
+    exec 5<&0 </dev/null 3<>"$_d/ev" 4<>"$_d/go"
+    exec 2>/dev/null
+    _umask=$(umask)
+    umask 077
+    trap _finish HUP INT TERM PIPE
+    _reader >/dev/null &
+    _helpers=$!
+    _ticker </dev/null >/dev/null 4>&- 5>&- &
+    _helpers="$_helpers $!"
+    echo go >&4
+    while IFS= read -r _line <&3; do
+        _rest=${_line#* }
+        set -f
+        # shellcheck disable=SC2086
+        set -- $_line
+        set +f
+        _event "$@"
+        case $1 in
+        [qQ]) [ -n "$_leaving" ] || echo go >&4 ;;
+        esac
+    done
+}
+
+_main
