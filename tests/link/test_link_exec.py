@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shlex
 import shutil
 import signal
+import stat
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +19,7 @@ from async_helpers import run_async
 from programs import Stubs, namespaces, network_namespace, small_root
 from sshd import wait_until
 
+from checkrunner.app.prepare import Request, prepare
 from checkrunner.link.session import FramedSession, open_session
 from checkrunner.link.transports import make_transport
 from checkrunner.link.transports.exec import ExecTransport
@@ -27,7 +30,6 @@ from checkrunner.model.errors import (
     ConnectError,
     ConnectTimeoutError,
     InventoryError,
-    NoInterpreterError,
     NoShellError,
     SessionLostError,
     ThrottledError,
@@ -37,8 +39,10 @@ from checkrunner.model.inventory import Host
 from checkrunner.model.options import LocalOptions, SessionOptions
 from checkrunner.model.results import SliceMode, SliceQuery
 from checkrunner.model.seams import Session
+from checkrunner.settings import resolve_settings
 from checkrunner.testing import check_session, check_transport, make_step
 
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "connections.md"
 HEAD = SliceQuery(mode=SliceMode.HEAD)
 
 
@@ -305,20 +309,28 @@ def test_a_root_with_busybox_alone(tmp_path: Path) -> None:
     busybox = shutil.which("busybox")
     if os.getuid() or busybox is None:
         pytest.skip("chroot is for root, and busybox is needed")
-    (tmp_path / "bin").mkdir()
-    shutil.copy(busybox, tmp_path / "bin" / "sh")
+    for name in ("bin", "dev", "tmp", "proc"):
+        (tmp_path / name).mkdir()
+    shutil.copy(busybox, tmp_path / "bin" / "busybox")
     libraries = subprocess.run(["ldd", busybox], capture_output=True, text=True, check=False).stdout
     for library in re.findall(r"(/\S+) \(0x", libraries):
         place = tmp_path / library.removeprefix("/")
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(library, place)
+    subprocess.run(["chroot", str(tmp_path), "/bin/busybox", "--install", "-s", "/bin"], check=True)
+    try:
+        os.mknod(tmp_path / "dev" / "null", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    except PermissionError:
+        pytest.skip("mknod is not permitted here")
 
     async def main() -> None:
         host = by("chroot", str(tmp_path))
         transport = transport_for(host)
         session = await open_session(transport, host, options=SessionOptions(), timeout_s=20)
-        with pytest.raises(NoInterpreterError, match=r"no Python 3\.6 or newer was found"):
-            await session.ready()
+        await session.ready()
+        assert "python" not in session.agent
+        assert await said(session, "ls /bin/busybox; cd /tmp; export KEPT=1") == ["/bin/busybox"]
+        assert await said(session, "echo $KEPT $PWD") == ["1 /tmp"]
         await session.aclose()
         await transport.aclose()
 
@@ -504,3 +516,40 @@ def test_settings_that_mean_nothing_are_named() -> None:
         (True, False, False), (False, True, False), (False, False, True),
     ]  # fmt: skip
     assert transport_for(host_of("docker", user="root")).warnings(host_of("docker", user="root")) == []
+
+
+# ---- the manual
+
+
+def test_the_manual_has_every_setting_and_its_inventory_works(tmp_path: Path) -> None:
+    text = DOCS.read_text(encoding="utf-8")
+    table = text.split("<!-- settings -->")[1].split("<!-- settings: end -->")[0]
+    found: dict[str, set[str]] = {}
+    kind = ""
+    for row in table.strip().splitlines()[2:]:
+        way, variables = (re.findall("`([^`]+)`", cell) for cell in row.split("|")[1:3])
+        kind = way[0] if way else kind
+        found.setdefault(kind, set()).update(variables)
+    fields = {"address": "ansible_host", "user": "ansible_user"}
+    assert found == {
+        name: {fields.get(field, field if field.startswith("checkrunner_") else f"ansible_{field}") for field in names}
+        for name, names in SETTINGS_OF.items()
+        if name != "local"
+    }
+    (tmp_path / "hosts.yml").write_text(re.findall("```yaml\n(all:.*?)```", text, re.DOTALL)[0])
+    (tmp_path / "p.yml").write_text("- hosts: all\n  checks: [{run: 'true'}]\n")
+    settings = resolve_settings({"inventory": (str(tmp_path / "hosts.yml"),)}, environ={}, cwd=tmp_path)
+    plan = prepare(Request(playbook=str(tmp_path / "p.yml"), settings=settings)).plan
+    argvs = {host.host.name: host.host for host in plan.hosts}
+    (service,) = [argvs.pop(name) for name in ("service",)]
+    assert service.options["checkrunner_nsenter_target"] == "/run/service.pid"
+    assert {name: shlex.join(RECIPES[host.transport].argv(host)) for name, host in argvs.items()} == {
+        "shop_web_1": "docker -H ssh://builder.example.net exec -i shop_web_1",
+        "shop_db_1": "docker -H ssh://builder.example.net exec -i -u postgres shop_db_1",
+        "registry": "podman exec -i infra-registry",
+        "web-0": "kubectl --namespace=shop --context=prod exec -i web-0 --container=nginx --",
+        "worker": "kubectl --namespace=shop --context=prod exec -i deploy/worker --",
+        "blue": "ip netns exec blue",
+        "rescue": "chroot /mnt/rescue",
+        "ci": "sudo -n lxc-attach -n ci --",
+    }

@@ -64,6 +64,7 @@ class ProcessChannel:
         self._complained = asyncio.Event()
         self._stderr = _Output(self._complain, self._complained.set)
         self._ending: asyncio.Task[None] | None = None
+        self._over = False
         self._closing: asyncio.Future[None] | None = None
 
     @property
@@ -94,13 +95,14 @@ class ProcessChannel:
 
     def abandon(self) -> None:
         """Undo a half-done start."""
-        self._process.kill()
+        self._over = True
+        self._signal(signal.SIGKILL)
         for end in (self._stdin, self._stdout, self._stderr):
             end.close()
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
-        self._process.wait()
+        threading.Thread(target=self._process.wait, daemon=True).start()
 
     async def send(self, data: bytes) -> None:
         """Send all of `data`; see the seam."""
@@ -131,6 +133,7 @@ class ProcessChannel:
         return self._process.poll() is not None
 
     async def _close(self) -> None:
+        self._over = True
         self._stdin.close()
         self._stdout.resume()
         if not await self._process_ended(_ENDING_S):
@@ -161,7 +164,7 @@ class ProcessChannel:
         self._inbox.put_back(data)
 
     def _output_ended(self) -> None:
-        if self._closing is not None:
+        if self._over:
             self._inbox.end()
             return
         self._ending = asyncio.ensure_future(self._end())
