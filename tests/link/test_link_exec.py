@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import shlex
@@ -242,21 +243,30 @@ def test_a_terminal_in_between_is_told_of(tmp_path: Path) -> None:
     assert "with-terminal puts a terminal in between" in str(error)
 
 
+def names_of(processes: list[psutil.Process]) -> list[str]:
+    names = []
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            names.append(process.name())
+    return names
+
+
 def test_a_cancelled_open_leaves_nothing() -> None:
+    own = psutil.Process()
+
     async def main() -> None:
         host = by("sh", "-c", "trap '' TERM; sleep 300; exit")
         transport = transport_for(host)
         opening = asyncio.ensure_future(transport.open(host, "exec cat", timeout_s=30))
-        own = psutil.Process()
-        while not any(child.name() == "sleep" for child in own.children(recursive=True)):
+        while "sleep" not in names_of(own.children(recursive=True)):
             await asyncio.sleep(0.02)
         opening.cancel()
         with pytest.raises(asyncio.CancelledError):
             await opening
         await transport.aclose()
-        assert [child.name() for child in own.children(recursive=True) if child.name() == "sleep"] == []
 
     run_async(main())
+    wait_until(lambda: "sleep" not in names_of(own.children(recursive=True)), what="the end of the program")
 
 
 def test_what_a_program_prints_first_is_noise() -> None:
