@@ -49,11 +49,12 @@ _WITHOUT_PYTHON: WeakKeyDictionary[Transport, set[str]] = WeakKeyDictionary()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """How to start: each of the three may be turned on once."""
+    """How to start: each of these may be turned on once. `password`: as another user, who is had for a password."""
 
     patient: bool = False
     by_stdin: bool = False
     in_shell: bool = False
+    password: bool = False
 
 
 @dataclass(slots=True)
@@ -61,7 +62,7 @@ class Link:
     """One channel with an agent starting or running at its other end. `greeting` is what must be sent first; in a
     patient start only once the login shell's start-up files are through (`starting`). `swallowed` says that somebody
     else gets what was sent: an agent is silent although it was started, or is not started before all input has ended.
-    `timer` is what ends the wait for hello."""
+    `timer` is what ends the wait for hello. `failure` is what went wrong before an agent could start."""
 
     channel: Channel
     decoder: AnswerDecoder
@@ -73,11 +74,12 @@ class Link:
     starting: bool = False
     swallowed: bool = False
     ending: Answer | None = None
+    failure: HostError | None = None
 
     @property
     def patient(self) -> bool:
         """Whether nothing may be sent before hello."""
-        return self.way.patient
+        return self.way.patient or self.way.password
 
     @property
     def ended(self) -> bool:
@@ -130,20 +132,22 @@ class Starter:
     async def first(self) -> Link:
         """The first, eager start. Raises ConnectError members, and InventoryError for a `checkrunner_agent` that does
         not exist."""
+        return await self.again(self.first_way())
+
+    def first_way(self) -> Way:
+        """Which of the agents is tried first."""
         known = self._host.name in _WITHOUT_PYTHON.get(self._transport, ())
         kind = agent_of(self._host)
-        return await self.again(Way(in_shell=kind == "shell" or (known and kind == "auto")))
+        return Way(in_shell=kind == "shell" or (known and kind == "auto"))
 
     async def again(self, way: Way) -> Link:
         """Another start, in the given way. Raises ConnectError members."""
-        by_stdin = way.by_stdin or way.in_shell
-        payload = load_shell_payload() if way.in_shell else self._payload or load_payload()
-        line = payload.stdin_line if by_stdin else payload.exec_line
-        channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
         nonce = secrets.token_hex(12) + _SHELLS_END
+        line = self.line(way, nonce)
+        channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
         greeting = hello_request(nonce, self._options)
-        if by_stdin:
-            greeting = payload.stdin_head + greeting
+        if way.by_stdin or way.in_shell:
+            greeting = self.payload(way).stdin_head + greeting
         now = asyncio.get_running_loop().time()
         return Link(
             channel=channel,
@@ -153,6 +157,15 @@ class Starter:
             nonce=nonce,
             hello_by=now + self._options.hello_timeout_s,
         )
+
+    def payload(self, way: Way) -> Payload:
+        """What is started."""
+        return load_shell_payload() if way.in_shell else self._payload or load_payload()
+
+    def line(self, way: Way, nonce: str) -> str:  # noqa: ARG002 - other starts need it
+        """What the login shell is given. `nonce` is the one of this start."""
+        payload = self.payload(way)
+        return payload.stdin_line if way.by_stdin or way.in_shell else payload.exec_line
 
     async def watch(self, link: Link) -> None:
         """Find out, long before the time for hello is over, whether somebody else waits for the end of all input."""

@@ -13,14 +13,18 @@ __all__ = ["ACTED_ON", "ONLY_ANSIBLE", "warn_of_idle_settings"]
 
 _PREFIX = "ansible_"
 _OWN_PREFIX = "checkrunner_"
-_NO_BECOME = "no other account is taken on in this version"
 _SEEN = "every user of this machine would see it in the arguments of kubectl: write it into a kubeconfig file"
+_OTHER_NAME = "write ansible_become_password"
+_BECOME_PROGRAM = "sudo, doas and su are called by their names, with the options that they need"
 
 ACTED_ON: frozenset[str] = frozenset(
     {
         *(name for names in CONNECTION_VARIABLES.values() for name in names if name.startswith(_PREFIX)),
         *(name if name.startswith(_OWN_PREFIX) else _PREFIX + name for name in EXEC_OPTIONS),
         "ansible_become",
+        "ansible_become_method",
+        "ansible_become_pass",
+        "ansible_become_password",
         "ansible_become_user",
         "ansible_group_priority",
         "ansible_host_key_checking",
@@ -34,13 +38,10 @@ ACTED_ON: frozenset[str] = frozenset(
 _OWN = tuple(sorted(name.removeprefix(_OWN_PREFIX) for name in ACTED_ON if name.startswith(_OWN_PREFIX)))
 
 ONLY_ANSIBLE: Mapping[str, str] = {
-    "ansible_become_exe": _NO_BECOME,
-    "ansible_become_flags": _NO_BECOME,
-    "ansible_become_method": _NO_BECOME,
-    "ansible_become_pass": _NO_BECOME,
-    "ansible_become_password": _NO_BECOME,
-    "ansible_sudo_pass": _NO_BECOME,
-    "ansible_su_pass": _NO_BECOME,
+    "ansible_become_exe": _BECOME_PROGRAM,
+    "ansible_become_flags": _BECOME_PROGRAM,
+    "ansible_sudo_pass": _OTHER_NAME,
+    "ansible_su_pass": _OTHER_NAME,
     "ansible_check_mode": "checks change nothing",
     "ansible_connect_timeout": "the time to connect is the setting `connect_timeout`",
     "ansible_connection_timeout": "the time to connect is the setting `connect_timeout`",
