@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 from async_helpers import run_async
+from docker_daemon import docker_daemon
 from programs import Stubs, namespaces, network_namespace, small_root
 from sshd import wait_until
 
@@ -397,9 +398,7 @@ def test_a_killed_client_is_named_and_the_agent_ends(tmp_path: Path) -> None:
         host = host_of("docker")
         transport = transport_for(host, stubs.env)
         session = await open_session(transport, host, options=SessionOptions(), timeout_s=20)
-        running = asyncio.ensure_future(
-            session.run(make_step(f"echo $PPID $$ $CHECKRUNNER_DIR > {pids}; sleep 300", timeout_s=300))
-        )
+        running = asyncio.ensure_future(session.run(make_step(f"echo $PPID $$ > {pids}; sleep 300", timeout_s=300)))
         while not (pids.exists() and pids.read_text().endswith("\n")):
             await asyncio.sleep(0.02)
         os.kill(stubs.pids()[0], signal.SIGKILL)
@@ -411,6 +410,35 @@ def test_a_killed_client_is_named_and_the_agent_ends(tmp_path: Path) -> None:
     run_async(main())
     agent, shell = map(int, pids.read_text().split()[:2])
     wait_until(lambda: not psutil.pid_exists(agent) and not psutil.pid_exists(shell), what="the end of the agent")
+
+
+def test_the_real_docker_client(tmp_path: Path) -> None:
+    if shutil.which("docker") is None:
+        pytest.skip("docker is not installed")
+    pids = tmp_path / "pids"
+
+    async def main(env: Mapping[str, str]) -> None:
+        host = host_of("docker")
+        transport = transport_for(host, env)
+        session = await open_session(transport, host, options=SessionOptions(), timeout_s=20)
+        assert await said(session, "echo here") == ["here"]
+        running = asyncio.ensure_future(session.run(make_step(f"echo $PPID $$ > {pids}; sleep 300", timeout_s=300)))
+        while not (pids.exists() and pids.read_text().endswith("\n")):
+            await asyncio.sleep(0.02)
+        (client,) = [child for child in psutil.Process().children() if child.name() == "docker"]
+        client.kill()
+        with pytest.raises(SessionLostError, match="docker was ended by signal KILL"):
+            await running
+        await session.aclose()
+        await transport.aclose()
+
+    with docker_daemon(tmp_path) as address:
+        env = os.environ | {"DOCKER_HOST": address, "HOME": str(tmp_path)}
+        error = refused(host_of("docker", address="nope"), env=env)
+        assert "the container is not there: Error response from daemon: No such container: nope" in str(error)
+        run_async(main(env))
+        agent, shell = map(int, pids.read_text().split())
+        wait_until(lambda: not psutil.pid_exists(agent) and not psutil.pid_exists(shell), what="the end of the agent")
 
 
 def test_a_client_that_does_not_end_is_ended(tmp_path: Path) -> None:
