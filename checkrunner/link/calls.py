@@ -12,9 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from checkrunner.link.answers import AgentFailure, Answer, Asking, Done, ResultAnswer, Running, SliceAnswer
+from checkrunner.link.questions import Questions
+from checkrunner.link.requests import run_request, slice_request
 from checkrunner.model.errors import AgentError, HostError, ProtocolError, SessionLostError
 from checkrunner.model.observation import Observation
-from checkrunner.model.plan import PromptText
+from checkrunner.model.plan import PromptText, Step
 from checkrunner.model.results import Execution, RawSlice, Result, SliceMode, SliceQuery
 
 __all__ = ["Calls", "raw_slice", "slice_or_none"]
@@ -84,6 +86,26 @@ class Calls:
         future: asyncio.Future[object] = loop.create_future()
         self._open[ident] = _Call(future, kind, loop.time(), query, on_state, asked, frame, session)
         return future
+
+    def ask_run(
+        self, ident: int, step: Step, on_state: _OnState | None, questions: Questions | None
+    ) -> tuple[bytes, asyncio.Future[object]]:
+        """The request of a command, and the future of its answer. Raises AgentError for one that cannot be sent."""
+        try:
+            frame = run_request(ident, step, somebody=questions is not None)
+        except ValueError as error:
+            raise AgentError(f"the command cannot be sent: {error}") from error
+        asked = questions.asked if questions else None
+        name = step.command.session
+        return frame, self.expect(ident, ResultAnswer, on_state=on_state, asked=asked, frame=frame, session=name)
+
+    def ask_slice(self, ident: int, of: int, query: SliceQuery) -> tuple[bytes, asyncio.Future[object]]:
+        """The same for a slice of the run `of`."""
+        try:
+            frame = slice_request(ident, of, query)
+        except ValueError as error:
+            raise AgentError(f"the query cannot be sent: {error}") from error
+        return frame, self.expect(ident, SliceAnswer, query=query, frame=frame)
 
     def take(self, answer: _Routed) -> None:
         """Hand an answer to whoever waits for it. Raises ProtocolError for one that nobody can have asked for."""

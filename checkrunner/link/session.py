@@ -18,18 +18,17 @@ from checkrunner.link.answers import (
     Need,
     NoInterpreter,
     ResultAnswer,
-    SliceAnswer,
     Starting,
 )
 from checkrunner.link.calls import Calls, raw_slice, slice_or_none
 from checkrunner.link.outbox import Outbox
 from checkrunner.link.payload import LATER, Payload, load_part
 from checkrunner.link.questions import Questions
-from checkrunner.link.requests import answer_request, asks, capped, part_request, run_request, slice_request
+from checkrunner.link.requests import answer_request, asks, capped, part_request
 from checkrunner.link.resuming import RESUME_PART, Comeback, take_over, token_of
 from checkrunner.link.starting import Link, Starter
 from checkrunner.link.wire import MAX_NOISE, encode_request
-from checkrunner.model.errors import AgentError, HostError, ProtocolError, SessionLostError
+from checkrunner.model.errors import HostError, ProtocolError, SessionLostError
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
 from checkrunner.model.options import SessionOptions
@@ -78,7 +77,7 @@ class FramedSession:
     """
 
     def __init__(self, starter: Starter) -> None:
-        self.agent = ""
+        self.agent, self.user, self.uid = "", "", -1
         self.notes: list[str] = []
         self._starter = starter
         self._link: Link | None = None
@@ -101,6 +100,12 @@ class FramedSession:
         self._link = await self._starter.first()
         self._greet(self._link)
         self._reader = asyncio.ensure_future(self._read())
+
+    async def over(self, within_s: float) -> HostError | None:
+        """What has ended it, or does within that time; None where it stands."""
+        if self._error is None and self._reader is not None:
+            await asyncio.wait({self._reader}, timeout=within_s)
+        return self._error
 
     async def ready(self) -> None:
         """Return when the agent has said hello; `agent` is then set. Raises what kept it from doing so.
@@ -126,16 +131,10 @@ class FramedSession:
         self, ident: int, step: Step, on_state: Callable[[Observation], None] | None, questions: Questions | None
     ) -> tuple[Result, Sequence[RawSlice | None]]:
         queries = [capped(query) for query in step.early]
-        try:
-            frames = [run_request(ident, step, somebody=questions is not None)]
-        except ValueError as error:
-            raise AgentError(f"the command cannot be sent: {error}") from error
-        asked = questions.asked if questions else None
-        name = step.command.session
-        run = self._calls.expect(ident, ResultAnswer, on_state=on_state, asked=asked, frame=frames[0], session=name)
-        slices = []
+        frame, run = self._calls.ask_run(ident, step, on_state, questions)
+        frames, slices = [frame], []
         for query in queries:
-            frame, future = self._ask_slice(ident, query)
+            frame, future = self._calls.ask_slice(self._next_id(), ident, query)
             frames.append(frame)
             slices.append(future)
         self._send(b"".join(frames))
@@ -151,17 +150,9 @@ class FramedSession:
     async def fetch(self, result: Result, query: SliceQuery) -> RawSlice:
         """Read a part of a finished command's output; see the seam."""
         query = capped(query)
-        frame, future = self._ask_slice(result.seq, query)
+        frame, future = self._calls.ask_slice(self._next_id(), result.seq, query)
         self._send(frame)
         return raw_slice(await future, query)
-
-    def _ask_slice(self, of: int, query: SliceQuery) -> tuple[bytes, asyncio.Future[object]]:
-        ident = self._next_id()
-        try:
-            frame = slice_request(ident, of, query)
-        except ValueError as error:
-            raise AgentError(f"the query cannot be sent: {error}") from error
-        return frame, self._calls.expect(ident, SliceAnswer, query=query, frame=frame)
 
     async def cancel(self) -> None:
         """End every command and wait until the host has said so; see the seam."""
@@ -194,6 +185,8 @@ class FramedSession:
         if self._watching is not None:
             self._watching.cancel()
         self._watching = asyncio.ensure_future(self._starter.watch(link))
+        if link.way.password:
+            return  # who watches it has to say something first
         if link.patient:
             self._nudge(link)
             return
@@ -301,7 +294,7 @@ class FramedSession:
             raise ProtocolError("the host said hello twice")
         self._starter.check_hello(link, hello)
         link.hello = hello
-        self.agent = hello.summary
+        self.agent, self.user, self.uid = hello.summary, hello.user, hello.uid
         self.notes += [note for note in link.notes(hello) if note not in self.notes]
         self._token = token_of(hello.directory)
         if self._back.under_way:

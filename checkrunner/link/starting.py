@@ -49,11 +49,12 @@ _WITHOUT_PYTHON: WeakKeyDictionary[Transport, set[str]] = WeakKeyDictionary()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """How to start: each of the three may be turned on once."""
+    """How to start: each of these may be turned on once. `password`: as another user, who is had for a password."""
 
     patient: bool = False
     by_stdin: bool = False
     in_shell: bool = False
+    password: bool = False
 
 
 @dataclass(slots=True)
@@ -61,7 +62,8 @@ class Link:
     """One channel with an agent starting or running at its other end. `greeting` is what must be sent first; in a
     patient start only once the login shell's start-up files are through (`starting`). `swallowed` says that somebody
     else gets what was sent: an agent is silent although it was started, or is not started before all input has ended.
-    `timer` is what ends the wait for hello. `broken` says why nothing could be sent any more."""
+    `timer` is what ends the wait for hello. `failure` is what went wrong before an agent could start; `broken` says why
+    nothing could be sent any more."""
 
     channel: Channel
     decoder: AnswerDecoder
@@ -76,11 +78,12 @@ class Link:
     hello: Hello | None = None
     broken: str = ""
     closing: asyncio.Future[bool] | None = None
+    failure: HostError | None = None
 
     @property
     def patient(self) -> bool:
         """Whether nothing may be sent before hello."""
-        return self.way.patient
+        return self.way.patient or self.way.password
 
     @property
     def ended(self) -> bool:
@@ -138,27 +141,29 @@ class Starter:
         self._options = options
         self._timeout_s = timeout_s
         # A program of this machine is not cut off from us: it ends, or we do.
-        self.linger_s = 0.0 if host.transport == "local" else options.linger_s
+        self.linger_s = 0.0 if host.transport == "local" else options.away_s
         self.reconnect_s = options.reconnect_s
         self.resume: Resume | None = None
 
     async def first(self) -> Link:
         """The first, eager start. Raises ConnectError members, and InventoryError for a `checkrunner_agent` that does
         not exist."""
+        return await self.again(self.first_way())
+
+    def first_way(self) -> Way:
+        """Which of the agents is tried first."""
         known = self._host.name in _WITHOUT_PYTHON.get(self._transport, ())
         kind = agent_of(self._host)
-        return await self.again(Way(in_shell=kind == "shell" or (known and kind == "auto")))
+        return Way(in_shell=kind == "shell" or (known and kind == "auto"))
 
     async def again(self, way: Way) -> Link:
         """Another start, in the given way. Raises ConnectError members."""
-        by_stdin = way.by_stdin or way.in_shell
-        payload = load_shell_payload() if way.in_shell else self._payload or load_payload()
-        line = payload.stdin_line if by_stdin else payload.exec_line
-        channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
         nonce = secrets.token_hex(12) + _SHELLS_END
+        line = self.line(way, nonce)
+        channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
         greeting = self._hello(nonce, way)
-        if by_stdin:
-            greeting = payload.stdin_head + greeting
+        if way.by_stdin or way.in_shell:
+            greeting = self.payload(way).stdin_head + greeting
         now = asyncio.get_running_loop().time()
         return Link(
             channel=channel,
@@ -190,6 +195,15 @@ class Starter:
         if self.resume is None:
             return hello_request(nonce, self._options, linger_s=self.linger_s)
         return hello_request(nonce, self._options, resume=self.resume.token) + self.resume.behind
+
+    def payload(self, way: Way) -> Payload:
+        """What is started."""
+        return load_shell_payload() if way.in_shell else self._payload or load_payload()
+
+    def line(self, way: Way, nonce: str) -> str:  # noqa: ARG002 - other starts need it
+        """What the login shell is given. `nonce` is the one of this start."""
+        payload = self.payload(way)
+        return payload.stdin_line if way.by_stdin or way.in_shell else payload.exec_line
 
     async def watch(self, link: Link) -> None:
         """Find out, long before the time for hello is over, whether somebody else waits for the end of all input."""
@@ -262,17 +276,19 @@ class Starter:
             what = f"the agent did not say hello within {self._options.hello_timeout_s:g} s (start_timeout)"
             hint = (
                 "The host, or this machine, may be loaded (raise start_timeout, lower --forks), or a start-up file of "
-                "the login shell waits: see how long `ssh HOST true` takes"
+                f"the login shell waits: see how long `{self._by_hand('true')}` takes"
             )
         elif link.starting:
             what = "the login shell has started Python, which ended before its hello"
             hint = (
-                "Its start-up files may set limits that are too tight (ssh HOST ulimit -a: open files, memory, "
-                "processes) or redirect standard input; or that Python does not work: ssh HOST python3 -IS -c pass"
+                f"Its start-up files may set limits that are too tight ({self._by_hand('ulimit -a')}: open files, "
+                "memory, processes) or redirect standard input; or that Python does not work: "
+                f"{self._by_hand('python3 -IS -c pass')}"
             )
         else:
             what = "the login shell ended before the agent started"
-            hint = "See whether the account may run commands: ssh HOST /bin/sh -c true, and what its start-up files do"
+            by_hand = self._by_hand("/bin/sh -c true")
+            hint = f"See whether the account may run commands: {by_hand}, and what its start-up files do"
         facts = [f"{self._host.name}: {what}"]
         noise, tail = _shown(link.decoder.noise), _shown(link.channel.stderr_tail())
         if noise:
@@ -283,6 +299,10 @@ class Starter:
             facts.append("the login shell goes on there, as the server ends none of root's or behind a forced command")
             hint += ". What is left there ends with: pkill -f checkrunner-starting"
         return HandshakeError("; ".join(facts), hint=hint)
+
+    def _by_hand(self, command: str) -> str:
+        """How a user tries a command there without us."""
+        return f"ssh HOST {command}" if self._host.transport == "ssh" else f"{command} there"
 
     def _reads_all(self, link: Link) -> HostError:
         noise = _shown(link.decoder.noise)

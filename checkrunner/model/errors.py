@@ -12,7 +12,9 @@
     └─ HostError (3)                  one host's trouble: never leaves the engine, becomes an `unknown` verdict
        ├─ ConnectError
        │  ├─ ConnectTimeoutError  ├─ UnreachableError  ├─ ThrottledError
-       │  ├─ AuthenticationError  ├─ HostKeyError     └─ UnsupportedError
+       │  ├─ AuthenticationError  ├─ HostKeyError     ├─ UnsupportedError
+       │  └─ NoShellError
+       ├─ BecomeError                 another user of the host is not to be had: its checks alone are concerned
        ├─ BootstrapError              the connection stands, the remote side does not
        │  ├─ NoInterpreterError   ├─ RemoteStorageError  └─ HandshakeError
        └─ SessionError
@@ -26,6 +28,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 
 from checkrunner.model.results import HostState
 from checkrunner.model.sources import NOWHERE, SourceRef
@@ -33,6 +36,8 @@ from checkrunner.model.sources import NOWHERE, SourceRef
 __all__ = [
     "AgentError",
     "AuthenticationError",
+    "BecomeError",
+    "BecomeFailure",
     "BootstrapError",
     "CheckrunnerError",
     "ConnectError",
@@ -44,6 +49,7 @@ __all__ = [
     "LoadError",
     "NoHostsError",
     "NoInterpreterError",
+    "NoShellError",
     "PlaybookError",
     "ProtocolError",
     "RemoteStorageError",
@@ -196,10 +202,39 @@ class HostKeyError(ConnectError):
     state = HostState.HOST_KEY_MISMATCH
 
 
+class BecomeFailure(StrEnum):
+    """Why checks could not be run as another user. `failed` is any other reason; `lost` comes later than the start."""
+
+    PASSWORD_REQUIRED = "become_password_required"  # noqa: S105 - no password
+    PASSWORD_WRONG = "become_password_wrong"  # noqa: S105 - no password
+    NOT_ALLOWED = "become_not_allowed"
+    NEEDS_TTY = "become_needs_tty"
+    NOT_INSTALLED = "become_not_installed"
+    UNKNOWN_USER = "become_unknown_user"
+    FAILED = "become_failed"
+    LOST = "become_lost"
+
+
+class BecomeError(HostError):
+    """Nothing can be run as another user of the host. The host's other checks go on. The message begins with `kind`."""
+
+    phase = "become"
+
+    def __init__(self, kind: BecomeFailure, message: str, *, hint: str = "") -> None:
+        super().__init__(f"{kind}: {message}", hint=hint)
+        self.kind = kind
+
+
 class UnsupportedError(ConnectError):
     """The host is reached in a way that there is no transport for. Nothing was tried."""
 
     state = HostState.UNSUPPORTED
+
+
+class NoShellError(ConnectError):
+    """The host was reached and has no shell that could be started."""
+
+    state = HostState.NO_SHELL
 
 
 class BootstrapError(HostError):

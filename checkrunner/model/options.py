@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from checkrunner.model.playbook import Become
 from checkrunner.model.sources import Secret
 
 __all__ = ["LocalOptions", "RunOptions", "SessionOptions", "SshOptions"]
@@ -17,7 +18,8 @@ class SshOptions:
     `known_hosts` empty means the files of the SSH configuration (``~/.ssh/known_hosts``, ``/etc/ssh/ssh_known_hosts``).
     `host_key_checking` is ``yes``, ``accept-new`` (an unknown key is taken and remembered) or ``no``. `config_files`
     None means ``~/.ssh/config`` and ``/etc/ssh/ssh_config`` where they exist; an empty tuple means none.
-    `keepalive_s` * `keepalive_count` is how long a dead link can go unnoticed. `origins` says of settings by name where
+    `become_password` is what sudo, doas or su on hosts are told: it is not for logging in.
+    `keepalive_s` is the time between two questions whether the host is there. `origins` says of settings by name where
     they come from, for messages.
     """
 
@@ -27,12 +29,18 @@ class SshOptions:
     user: str | None = None
     private_key_file: str | None = None
     password: Secret | None = None
+    become_password: Secret | None = None
     agent_socket: str | None = None
     common_args: str = ""
     connect_timeout_s: float = 10.0
     keepalive_s: float = 5.0
     keepalive_count: int = 3
     origins: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def unnoticed_s(self) -> float:
+        """How long a dead link may go unnoticed: until one more question is due than may stay without an answer."""
+        return self.keepalive_s * (self.keepalive_count + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,20 +54,27 @@ class LocalOptions:
 class SessionOptions:
     """Limits of the remote side of one host, in bytes and counts. `hello_timeout_s` is the time for its start.
 
-    `reconnect_s` is the time to connect again after a loss of the link, 0 for never; `linger_s` is how long the remote
-    side keeps what is needed to go on then.
+    `reconnect_s` is the time to connect again after a loss of the link, 0 for never; `unnoticed_s` is how long that may
+    go unnoticed here.
     """
 
     host_bytes: int = 256 << 20
     max_sessions: int = 16
     hello_timeout_s: float = 30.0
     reconnect_s: float = 0.0
-    linger_s: float = 0.0
+    unnoticed_s: float = 0.0
+
+    @property
+    def away_s(self) -> float:
+        """How long a link may be dead until it stands again, and so how long the remote side has to keep what is needed
+        then: it may notice long before us. 0 where a lost link stays lost."""
+        return self.unnoticed_s + self.reconnect_s if self.reconnect_s else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """Limits of a run. `deadline_s` None means none; `timeout_s` is a check's where it and its play say nothing.
+    """Limits of a run. `deadline_s` None means none; `timeout_s` is a check's where it and its play say nothing, as
+    `become` is. `start_s` is how long the start of a remote side may take by its own limits.
     `away_s` is how long a link may be down, unnoticed and then noticed, before an answer counts as missing."""
 
     forks: int = 100
@@ -67,3 +82,5 @@ class RunOptions:
     timeout_s: float = 60.0
     capture_bytes: int = 64 << 20
     away_s: float = 0.0
+    start_s: float = 30.0
+    become: Become = field(default_factory=Become)

@@ -80,7 +80,15 @@ class Engine:
             self._observer.host_finished(outcome)
 
     async def _one_host(self, script: Script, stop: Stop) -> HostOutcome:
-        run = HostRun(script, observer=self._observer, stop=stop, driver=self._driver, away_s=self._options.away_s)
+        options = self._options
+        run = HostRun(
+            script,
+            observer=self._observer,
+            stop=stop,
+            driver=self._driver,
+            start_s=options.start_s,
+            away_s=options.away_s,
+        )
         if stop.reason:
             return run.never_started()
         self._observer.host_connecting(script.host.name)

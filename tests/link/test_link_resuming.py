@@ -13,7 +13,8 @@ from async_helpers import run_async
 
 from checkrunner.link.resuming import STATE_LOST, Comeback, token_of
 from checkrunner.link.session import FramedSession, open_session
-from checkrunner.link.transports.local import LocalChannel, LocalTransport
+from checkrunner.link.transports.local import LocalTransport
+from checkrunner.link.transports.process import ProcessChannel
 from checkrunner.model.errors import AgentError, AuthenticationError, ConnectError, SessionLostError, UnreachableError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import LocalOptions, SessionOptions
@@ -24,7 +25,7 @@ from checkrunner.model.sources import Template
 
 # As if it were far away: a local host's agent does not wait.
 HOST = Host(name="far", address="127.0.0.1")
-OPTIONS = SessionOptions(reconnect_s=8, linger_s=8)
+OPTIONS = SessionOptions(reconnect_s=8)
 TAIL = SliceQuery(mode=SliceMode.TAIL, max_lines=3)
 
 
@@ -33,10 +34,10 @@ class Cuttable(LocalTransport):
 
     def __init__(self, *fails: ConnectError) -> None:
         super().__init__(LocalOptions())
-        self.opened: list[LocalChannel] = []
+        self.opened: list[ProcessChannel] = []
         self.fails = list(fails)
 
-    async def open(self, host: Host, command: str, *, timeout_s: float) -> LocalChannel:
+    async def open(self, host: Host, command: str, *, timeout_s: float) -> ProcessChannel:
         if self.opened and self.fails:
             raise self.fails.pop(0)
         channel = await super().open(host, command, timeout_s=timeout_s)
