@@ -7,7 +7,9 @@
 | by standard input | the login shell ended without a word of the agent's: it may refuse a line of that length |
 | in shell | there is no Python for it: the agent for such hosts, which always comes on standard input |
 
-The last is remembered for a host as long as its transport lives, and can be asked for, or forbidden, by the host
+| plain | there is no bash: the agent in Python with sessions in what sh there is |
+
+The last two are remembered for a host as long as its transport lives, and the agent in shell can be asked for, or forbidden, by the host
 variable `checkrunner_agent`.
 """
 
@@ -21,7 +23,7 @@ from weakref import WeakKeyDictionary
 
 from checkrunner.link.agents import agent_of
 from checkrunner.link.answers import AgentFailure, Answer, Hello, NoInterpreter
-from checkrunner.link.payload import PROBE_LINE, Payload, load_payload, load_shell_payload
+from checkrunner.link.payload import PROBE_LINE, Payload, load_payload, load_plain_payload, load_shell_payload
 from checkrunner.link.requests import hello_request
 from checkrunner.link.wire import MAX_NOISE, PROTOCOL_VERSION, STARTING, AnswerDecoder
 from checkrunner.model.characters import one_line
@@ -45,15 +47,17 @@ _SILENT_S = 3.0
 _SHELLS_END = ";exit;"
 # Hosts that were found to be without Python: a second start there (a reconnect, another user) does not look again.
 _WITHOUT_PYTHON: WeakKeyDictionary[Transport, set[str]] = WeakKeyDictionary()
+_WITHOUT_BASH: WeakKeyDictionary[Transport, set[str]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """How to start: each of the three may be turned on once."""
+    """How to start: each of these may be turned on once."""
 
     patient: bool = False
     by_stdin: bool = False
     in_shell: bool = False
+    plain: bool = False
 
 
 @dataclass(slots=True)
@@ -107,6 +111,8 @@ class Link:
         if hello.agent_kind == "shell":
             lacking = ", ".join(hello.lacks) or "nothing"
             out.append(f"agent_shell: no Python 3.6 or newer is used; not available: {lacking}")
+        elif not hello.bash:
+            out.append(f"sessions_sh: there is no bash, sessions run in {hello.shell}")
         return [*out, *hello.notes]
 
 
@@ -132,12 +138,13 @@ class Starter:
         not exist."""
         known = self._host.name in _WITHOUT_PYTHON.get(self._transport, ())
         kind = agent_of(self._host)
-        return await self.again(Way(in_shell=kind == "shell" or (known and kind == "auto")))
+        plain = self._host.name in _WITHOUT_BASH.get(self._transport, ())
+        return await self.again(Way(in_shell=kind == "shell" or (known and kind == "auto"), plain=plain))
 
     async def again(self, way: Way) -> Link:
         """Another start, in the given way. Raises ConnectError members."""
         by_stdin = way.by_stdin or way.in_shell
-        payload = load_shell_payload() if way.in_shell else self._payload or load_payload()
+        payload = self._payload_for(way)
         line = payload.stdin_line if by_stdin else payload.exec_line
         channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
         nonce = secrets.token_hex(12) + _SHELLS_END
@@ -153,6 +160,11 @@ class Starter:
             nonce=nonce,
             hello_by=now + self._options.hello_timeout_s,
         )
+
+    def _payload_for(self, way: Way) -> Payload:
+        if way.in_shell:
+            return load_shell_payload()
+        return self._payload or (load_plain_payload() if way.plain else load_payload())
 
     async def watch(self, link: Link) -> None:
         """Find out, long before the time for hello is over, whether somebody else waits for the end of all input."""
@@ -205,6 +217,9 @@ class Starter:
         if isinstance(ending, AgentFailure):
             if ending.kind == "lost_input" and not way.patient:
                 return replace(way, patient=True)
+            if ending.kind == "no_bash" and not way.plain and not way.in_shell:
+                _WITHOUT_BASH.setdefault(self._transport, set()).add(self._host.name)
+                return replace(way, plain=True)
             raise self._gave_up(link, ending)
         if isinstance(ending, NoInterpreter):
             if not way.in_shell and agent_of(self._host) == "auto":
