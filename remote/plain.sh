@@ -71,7 +71,7 @@ __checkrunner_rc="@SEQ@ 0"
 # real one is right.
 __checkrunner_trap() {
 \command read -r __checkrunner_a </proc/self/stat
-case "$# $__checkrunner_a" in [01]" "*) ;; *" $$ "*) __checkrunner_a= ;; esac
+case "$# $__checkrunner_a" in [01]" "*) ;; "$# $$ "*) __checkrunner_a= ;; esac
 if \command test "$__checkrunner_a"; then
 \trap "$@"
 \return

@@ -174,7 +174,9 @@ def test_exit_traps(agent: AgentProcess) -> None:
     assert both("trap 'echo bye $?' EXIT; echo a; (exit 4)") == (4, "a\nbye 4\n", [])
     assert both("echo after") == (0, "after\n", [])
     assert both("y=5; trap 'echo bye $?' EXIT; exit 3") == (3, "bye 3\n", ["shell_exited"])
-    assert both("echo $y; (trap 'echo sub' EXIT; exit 2)") == (2, "5\nsub\n", [])
+    sub = "" if agent.hello["shell"] == "busybox ash" else "sub\n"  # it takes the outputs back before
+    assert both("echo $y; (trap 'echo sub' EXIT; exit 2)") == (2, "5\n" + sub, [])
+
     assert both("trap 'echo no' EXIT; trap - EXIT; echo x") == (0, "x\n", [])
     assert both("trap 'echo one' 0 USR1; kill -s USR1 $$") == (0, "one\none\n", [])
     assert both("command trap 'echo real' EXIT; echo x")[1] == "x\nreal\n"
