@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from checkrunner.model.durations import seconds_of
 from checkrunner.model.errors import SettingsError, UnknownNameError
 from checkrunner.model.options import LocalOptions, RunOptions, SessionOptions, SshOptions
+from checkrunner.model.playbook import Become
 from checkrunner.model.sources import Secret
 
 __all__ = ["SETTINGS", "Setting", "Settings", "parse_seconds", "resolve_settings"]
@@ -27,7 +28,8 @@ _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 class Setting:
     """One setting: its name (also its key in checkrunner.toml), reader of texts and values, default, help text.
 
-    `foreign` is a variable of another program that gives it where its own is not set.
+    `foreign` is a variable of another program that gives it where its own is not set. A `secret` one is not taken from
+    a file.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Setting:
     default: object
     help: str
     foreign: str = ""
+    secret: bool = False
 
     @property
     def variable(self) -> str:
@@ -96,6 +99,12 @@ class Settings:
             deadline_s=deadline or None,
             timeout_s=self._number("timeout"),
             capture_bytes=int(self._number("capture_bytes")),
+            start_s=self._number("start_timeout"),
+            become=Become(
+                become=self.values["become"] == "yes",
+                user=self._text("become_user"),
+                method=self._text("become_method"),
+            ),
         )
 
     def session_options(self) -> SessionOptions:
@@ -116,12 +125,26 @@ class Settings:
             user=self._text("user"),
             private_key_file=self._text("private_key"),
             password=password,
+            become_password=self.become_password,
             agent_socket=self.agent_socket,
             common_args=self._text("ssh_common_args") or "",
             connect_timeout_s=self._number("connect_timeout"),
             keepalive_s=self._number("keepalive"),
             origins=self.origins,
         )
+
+    @property
+    def become_password(self) -> Secret | None:
+        """What sudo, doas or su is told where a host has no password of its own."""
+        value = self.values["become_password"]
+        return value if isinstance(value, Secret) else None
+
+    def with_become_password(self, password: Secret | None) -> Settings:
+        """The same settings with a password that a person gave, if one was asked."""
+        if password is None:
+            return self
+        values = {**self.values, "become_password": password}
+        return replace(self, values=values, origins={**self.origins, "become_password": "flag"})
 
     def local_options(self) -> LocalOptions:
         """The group for the local transport."""
@@ -176,6 +199,10 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("expected a text")  # noqa: TRY004 - one error class for all readers
     return value
+
+
+def _secret(value: object) -> Secret:
+    return Secret(str(value))
 
 
 def _paths(value: object) -> tuple[str, ...]:
@@ -233,6 +260,21 @@ SETTINGS: Mapping[str, Setting] = {
         Setting(name="ssh_config", read=_text, default=None, help="SSH client configuration file; none for none"),
         Setting(name="ssh_common_args", read=_text, default=None, help="OpenSSH-style options for every host"),
         Setting(
+            name="become",
+            read=_choice("yes", "no"),
+            default="no",
+            help="run checks as another user",
+        ),
+        Setting(name="become_user", read=_text, default="root", help="that user"),
+        Setting(name="become_method", read=_choice("sudo", "su", "doas"), default="sudo", help="how: sudo, su or doas"),
+        Setting(
+            name="become_password",
+            read=_secret,
+            default=None,
+            help="what that asks for; never read from a file",
+            secret=True,
+        ),
+        Setting(
             name="vault_password_file",
             read=_sources,
             default=(),
@@ -284,6 +326,10 @@ def resolve_settings(
     for variable in environ:
         if variable.startswith(_PREFIX) and variable != f"{_PREFIX}CONFIG":
             _known("environment variable", variable, [s.variable for s in SETTINGS.values()])
+    if environ is os.environ:
+        for setting in SETTINGS.values():
+            if setting.secret:  # no program that we start is to inherit it
+                os.environ.pop(setting.variable, None)
     color = {"always": True, "never": False}.get(str(values["color"]))
     if color is None and environ.get("NO_COLOR"):
         color = False
@@ -335,6 +381,9 @@ def _read_file(environ: Mapping[str, str], cwd: Path, home: str) -> tuple[Mappin
             raise SettingsError("config", str(path), "file", f"it cannot be read: {error}") from None
         for key in values:
             _known(f"setting (in {path})", key, SETTINGS)
+            if SETTINGS[key].secret:
+                why = f"it is not read from a file: use {SETTINGS[key].variable}, or let yourself be asked"
+                raise SettingsError(key, "...", str(path), why)
         return values, str(path)
     return {}, ""
 

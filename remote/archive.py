@@ -34,7 +34,9 @@ def retire(agent):
     for run in old:
         del agent.runs[run.id]
     if agent.kept:
+        began = agent.kept.get(0, 1 << 62)  # not there where all that kept something had to be ended
         agent.kept = living(agent.kept)
+        agent.kept[0] = began
     for session in agent.everyone():
         forget_ended(session)
 

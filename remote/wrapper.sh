@@ -10,7 +10,8 @@
 # * Nothing may fail outside of a condition (set -e, an ERR trap), expand a name that may be unset (set -u), split or
 #   glob (IFS, nullglob, failglob), or write to the check's outputs.
 # * Nothing of ours lives where a check can remove it: no functions, no descriptors, one readonly variable.
-# * Descriptor 19 is opened for one command and put back by bash, so a check may use 19 for itself.
+# * Descriptor 19 is opened for one command and put back by bash, so a check may use 19 for itself. For reading too: to
+#   open a FIFO for writing only blocks for ever once the agent was killed.
 
 #:report
 # The whole state as NUL-separated fields; the agent's FIELDS names them in this order. The text is kept in a readonly
@@ -34,10 +35,11 @@
 
 #:exit
 # The EXIT trap: the last words of a shell that a check ends with `exit`, `set -e`, a fatal expansion or a signal.
-# Opening a FIFO that nobody reads blocks for ever, hence the look whether the agent still lives. The check's own EXIT
-# trap, where it was kept for us by the part `trap`, runs last, with the status that the check would see in `$?`.
+# What is said into a FIFO that nobody reads fills it and then blocks, hence the look whether the agent still lives. The
+# check's own EXIT trap, where it was kept for us by the part `trap`, runs last, with the status that the check would see
+# in `$?`.
 __checkrunner_rc="x $?"
-[[ -d /proc/@AGENT@ ]] && \builtin eval "$__checkrunner_report" 19>>@REPORT@ 2>/dev/null || [[ 1 ]]
+[[ -d /proc/@AGENT@ ]] && \builtin eval "$__checkrunner_report" 19<>@REPORT@ 2>/dev/null || [[ 1 ]]
 if [[ ${__checkrunner_trap-} ]]; then
 \builtin set +e
 ( \builtin exit "${__checkrunner_rc#x }" )
@@ -65,15 +67,15 @@ fi
 { [[ 1 ]]; } 2>/dev/null <"/dev/null${0:LINENO=0:0}"
 @EVAL@ @TEXT@ <@IN@ >@OUT@ 2>@ERR@
 __checkrunner_rc="@SEQ@ $?"
-\builtin eval "$__checkrunner_report" 19>>@REPORT@ 2>/dev/null
+\builtin eval "$__checkrunner_report" 19<>@REPORT@ 2>/dev/null
 
 #:say
 # The same report after lines that the agent put together for the occasion.
 __checkrunner_rc="@SEQ@ 0"
-\builtin eval "$__checkrunner_report" 19>>@REPORT@ 2>/dev/null
+\builtin eval "$__checkrunner_report" 19<>@REPORT@ 2>/dev/null
 
 #:again
-\builtin eval "$__checkrunner_report" 19>>@REPORT@ 2>/dev/null
+\builtin eval "$__checkrunner_report" 19<>@REPORT@ 2>/dev/null
 
 #:repair
 # A report pipe that was opened and closed with nothing said in it: redirections work without any name, so this is

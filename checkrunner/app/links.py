@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from checkrunner.link.accounts import Accounts
 from checkrunner.link.agents import agent_of
-from checkrunner.link.session import open_session
+from checkrunner.link.become_start import AskPassword, BecomeStarter, Becoming
+from checkrunner.link.session import FramedSession, open_session
 from checkrunner.link.transports import make_transport, unsupported
 from checkrunner.model.inventory import Host
+from checkrunner.model.plan import Account
 from checkrunner.model.report import Wait
 from checkrunner.model.seams import Queues, Session, Transport
 from checkrunner.model.sources import Secret
@@ -21,6 +24,7 @@ class Links:
         self._settings = settings
         self._ssh = settings.ssh_options(password)
         self._transports: dict[str, Transport] = {}
+        self._wrong: dict[str, set[tuple[str, Secret]]] = {}
 
     def warnings(self, host: Host) -> tuple[str, ...]:
         """What the host's settings ask for and its transport does not do. Connects nothing. Raises UsageError members
@@ -33,12 +37,31 @@ class Links:
         error = unsupported(host)
         if error is not None:
             raise error
-        return await open_session(
+        login = await open_session(
             self._transport(host),
             host,
             options=self._settings.session_options(),
             timeout_s=self._ssh.connect_timeout_s,
         )
+        return Accounts(host, login, self._open_as)
+
+    async def _open_as(
+        self, host: Host, account: Account, login: FramedSession, ask: AskPassword | None
+    ) -> FramedSession:
+        own = host.options.get("become_password")
+        becoming = Becoming(
+            account=account,
+            password=own if isinstance(own, Secret) else self._settings.become_password,
+            ask=ask,
+            login=login.user or host.user or "",
+            patient=any(note.startswith("login_reads") for note in login.notes),
+            wrong=self._wrong.setdefault(host.name, set()),
+        )
+        options = self._settings.session_options()
+        starter = BecomeStarter(self._transport(host), host, options, self._ssh.connect_timeout_s, becoming)
+        session = FramedSession(starter)
+        await session.start()
+        return session
 
     def waits(self) -> tuple[Wait, ...]:
         """What hosts wait and have waited for before they could be reached."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pwd
 from collections.abc import Sequence
 
 from checkrunner.app.connections import settle_connections
@@ -142,15 +140,9 @@ def _of_secrets(plan: Plan, secrets: SecretReader) -> list[Problem]:
 
 
 def _of_plan(request: Request, reading: Reading, plan: Plan, *, guess: bool, first: bool) -> list[Problem]:
-    def login(host: Host) -> str | None:
-        if host.transport == "local":
-            return pwd.getpwuid(os.getuid()).pw_name
-        return host.user or user
-
-    user = request.settings.ssh_options().user
     hosts = [host.host for host in plan.hosts if host.host is not _ANY]
     problems = _of_connections(Links(request.settings), hosts)
-    problems += lint(plan, guess=guess, lost=reading.lost, whole=first and not reading.errors, login=login)
+    problems += lint(plan, guess=guess, lost=reading.lost, whole=first and not reading.errors)
     problems += shell_problems(plan)
     return problems
 

@@ -139,7 +139,8 @@ def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret | str]:
     given += [shape.check.env for shape in plan.shapes.values()]
     given += [values for host in hosts for values in (host.vars, host.options)]
     found = [secret for values in given for secret in secrets_in(values) if secret.is_open and not _is_small(secret)]
-    passwords = (password, *(host.password for host in hosts), *prepared.masks)
+    become = prepared.request.settings.become_password
+    passwords = (password, become, *(host.password for host in hosts), *prepared.masks)
     found += [secret for secret in passwords if secret is not None and secret.is_open]
     named: list[Mapping[str, object]] = [plan.setup.extra_vars]
     named += [play.vars for play in prepared.playbook.plays]

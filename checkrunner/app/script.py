@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from checkrunner.findings.slices import early_queries, queries, show
+from checkrunner.judge.execution import REFUSED
 from checkrunner.judge.judge import Judge
 from checkrunner.model.inventory import Host
 from checkrunner.model.plan import CheckOutcome, PlannedCheck, Skip, Step
@@ -41,6 +42,8 @@ class HostScript:
             return resolved
         names = self._names[planned.key] = self._plan.names(planned, outcomes)
         probes = self._judge.probes(planned.check, names)
+        if resolved.command.exact is not None:
+            probes = (*probes, REFUSED)
         early = early_queries(planned.check, self._renderer(names)) if planned.check.slices else ()
         return replace(resolved, probes=probes, early=early) if probes or early else resolved
 

@@ -8,7 +8,6 @@ from checkrunner.model.errors import nearest
 
 __all__ = ["ELSEWHERE", "parser_problem"]
 
-_BECOME = "Accounts are not changed on hosts yet: log in as one that may look (--user)"
 _CHANGES = "Checks only look: nothing is changed, so there is nothing to try out"
 
 ELSEWHERE = {
@@ -20,12 +19,10 @@ ELSEWHERE = {
     "-C": _CHANGES,
     "--diff": _CHANGES,
     "-D": _CHANGES,
-    "--become": _BECOME,
-    "-b": _BECOME,
-    "--become-user": _BECOME,
-    "--become-method": _BECOME,
-    "--ask-become-pass": _BECOME,
-    "-K": _BECOME,
+    "--become-pass": "Use: --ask-become-pass, or the variable CHECKRUNNER_BECOME_PASSWORD",
+    "--become-password-file": "Use: --ask-become-pass, or the variable CHECKRUNNER_BECOME_PASSWORD",
+    "--sudo": "Use: --become",
+    "-s": "Use: --become",
     "--key-file": "Use: --private-key FILE",
     "--ssh-extra-args": "Use: --ssh-common-args ARGS",
     "--connection": "Set ansible_connection in the inventory; without -i the run is on this machine",

@@ -110,6 +110,26 @@ def run(
             rich_help_panel=_CONNECTION,
         ),
     ] = None,
+    become: Annotated[
+        bool, typer.Option("--become", "-b", help="Run checks as another user.", rich_help_panel=_CONNECTION)
+    ] = False,
+    become_user: Annotated[
+        str | None,
+        typer.Option("--become-user", metavar="USER", help="That user (root).", rich_help_panel=_CONNECTION),
+    ] = None,
+    become_method: Annotated[
+        str | None,
+        typer.Option("--become-method", metavar="HOW", help="sudo (default), su or doas.", rich_help_panel=_CONNECTION),
+    ] = None,
+    ask_become_pass: Annotated[
+        bool,
+        typer.Option(
+            "--ask-become-pass",
+            "-K",
+            help="Ask for the password of sudo, doas or su.",
+            rich_help_panel=_CONNECTION,
+        ),
+    ] = False,
     connect_timeout: Annotated[
         str | None,
         typer.Option(
@@ -171,7 +191,7 @@ def run(
     from checkrunner.app.output import prepare_output
     from checkrunner.app.prepare import Request
     from checkrunner.app.secrets import make_secrets
-    from checkrunner.cli.password import ask_password, ask_vault_password
+    from checkrunner.cli.password import ask_vault_password
     from checkrunner.settings import resolve_settings
 
     flags: dict[str, Any] = {
@@ -189,13 +209,16 @@ def run(
         "timeout": timeout,
         "deadline": deadline,
         "color": color,
+        "become": "yes" if become else None,
+        "become_user": become_user,
+        "become_method": become_method,
     }
     settings = resolve_settings(flags)
     destination = prepare_output(format_name, output)
-    password = ask_password() if ask_pass else None
+    password, become_password = _passwords(ask_pass, ask_become_pass)
     request = Request(
         playbook=playbook,
-        settings=settings,
+        settings=settings.with_become_password(become_password),
         limit=limit,
         extra_vars=tuple(extra_vars or ()),
         tags=split_words(tags),
@@ -205,6 +228,16 @@ def run(
     )
     report = _report(request, password, quiet=quiet, verbose=verbose, interactive=interactive)
     return _deliver(destination, report, color=settings.color)
+
+
+def _passwords(login: bool, become: bool) -> tuple[Secret | None, Secret | None]:
+    """The two that a person may be asked for, before anything connects."""
+    from checkrunner.cli.password import ask_password
+
+    return (
+        ask_password() if login else None,
+        ask_password("Become password: ", "ask_become_pass") if become else None,
+    )
 
 
 def _report(request: Request, password: Secret | None, *, quiet: bool, verbose: int, interactive: bool) -> Report:

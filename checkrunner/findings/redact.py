@@ -53,7 +53,7 @@ _KEYWORD = (
 # The last word of names of settings that are about a secret without holding it.
 _ABOUT = re.compile(
     r"files?|path|dir|url|uri|endpoint|types?|count|len|length|ttl|timeout|age|policy|history|lifetime|expir\w*|min\w*"
-    r"|max\w*|chang\w*|used|limit|names?|authentication|required|enabled|reuse|bucket|rotation|issuer|ref|id|prompt"
+    r"|max\w*|chang\w*|used|limit|names?|authentication|required|enabled|reuse|bucket|rotation|issuer|ref|id|prompt|wrong"
 )
 _WORDS = re.compile(r"[_-]|(?<=[a-z0-9])(?=[A-Z])")
 _KEY = rf"(?:{_KEYWORD}|(?<![A-Za-z])pass)(?P<suffix>(?:[_-][\w-]{{0,40}}+|[0-9]{{1,4}}+|(?-i:[A-Z])\w{{0,40}}+)?)"

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from checkrunner.model.plan import Command
-from checkrunner.model.results import CaptureState, Execution, Reason, Result, Verdict, VerdictState
+from checkrunner.model.results import (
+    CaptureState,
+    Execution,
+    Probe,
+    ProbeKind,
+    Reason,
+    Result,
+    Stream,
+    Verdict,
+    VerdictState,
+)
 
-__all__ = ["NOT_FOUND", "not_found", "not_looked"]
+__all__ = ["NOT_FOUND", "REFUSED", "not_found", "not_looked", "refused"]
 
 NOT_FOUND = {126: "a command could not be executed, or was itself denied what it needs", 127: "a command was not found"}
 """Return codes by which a shell says that it could not run something."""
+
+REFUSED = Probe(
+    name="become",
+    kind=ProbeKind.MATCHES,
+    stream=Stream.STDERR,
+    text=r"^(sudo|doas): |^Sorry, user |sudoers|^I'm sorry ",
+)
+"""Finds what sudo and doas say when they do not run a command, in any language."""
 
 _ENDS_OF_RUN = {
     "interrupted": "the run was interrupted",
@@ -36,6 +54,22 @@ def not_looked(command: Command, result: Result) -> Verdict | None:
         # At the end: what follows "Password:" would be taken for one, and masked.
         message = f"{message}; it asks: {result.prompt}"
     reason = Reason(subject="execution", expected="done", actual=str(result.execution), message=message)
+    return Verdict(state=VerdictState.UNKNOWN, reasons=(reason,))
+
+
+def refused(command: Command, result: Result) -> Verdict | None:
+    """`unknown` where sudo or doas did not run the command that was put after it."""
+    answer = result.probes.get(REFUSED.name)
+    if command.exact is None or result.rc != 1 or answer is None or not answer.count:
+        return None
+    user, method = command.exact.user, command.exact.method
+    rules = {
+        "sudo": f"`LOGIN ALL=({user}) NOPASSWD: /PATH/COMMAND` in sudoers",
+        "doas": f"`permit nopass LOGIN as {user} cmd /PATH/COMMAND` in doas.conf",
+    }
+    needed = f"The rule that is needed, with this command's path: {rules[method]}"
+    message = f"become_not_allowed: {method} did not run it as {user}. {needed}"
+    reason = Reason(subject="execution", expected="done", actual="refused", message=message)
     return Verdict(state=VerdictState.UNKNOWN, reasons=(reason,))
 
 
@@ -86,7 +120,8 @@ def _not_run(command: Command, result: Result) -> str:
     if "env_failed" in result.notes:
         return "was not run: a variable of its env is readonly in the session"
     if "become_unavailable" in result.notes:
-        return f"was not run: it has to run as {command.become}, and the login is another account"
+        user = command.become.user if command.become else "another user"
+        return f"was not run: it has to run as {user}, and what was started there is not"
     cause = _end_of_run(result)
     return f"was not run: {cause}" if cause else "was not run"
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from checkrunner.judge.execution import not_found, not_looked
+from checkrunner.judge.execution import not_found, not_looked, refused
 from checkrunner.judge.expectations import EXPECTATIONS, Case, Ruling, clip, gap
 from checkrunner.judge.readings import READING_NAMES, each_reading, in_reading
 from checkrunner.model.errors import TemplateError
@@ -64,7 +64,7 @@ class Judge:
     def verdict(self, check: Check, step: Step, result: Result, names: _Names) -> Verdict:
         """The verdict on a result. `step` has the probes that were asked, `names` the check's variables and the
         results that it needs (its own result's names are added here). Never raises TemplateError."""
-        unable = not_looked(step.command, result)
+        unable = not_looked(step.command, result) or refused(step.command, result)
         if unable is None and not self._speaks_of_rc(check):
             unable = not_found(result)
         if unable is not None:

@@ -34,6 +34,7 @@ __all__ = [
     "load_payload",
     "load_plain_payload",
     "load_shell_payload",
+    "load_terminal",
     "main",
     "pack_payload",
 ]
@@ -260,6 +261,13 @@ def load_shell_payload() -> Payload:
 def load_part(name: str) -> bytes:
     """A member of `LATER`, compressed, as an agent assembles it. Packed once per process, when a host first asks."""
     return _compressed(b"\0".join(_pieces(*cut_module(_read(f"{name}.py")))))
+
+
+@functools.cache
+def load_terminal() -> str:
+    """The first stage that gives a program a terminal, as a text for `python -c` without quotes of its own in it."""
+    packed = base64.b64encode(shrink_python(_read("terminal.py"))).decode("ascii")
+    return f'import binascii;exec(binascii.a2b_base64("{packed}"))'
 
 
 def _read(name: str) -> bytes:

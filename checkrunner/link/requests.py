@@ -47,7 +47,7 @@ def run_request(ident: int, step: Step, *, somebody: bool = False) -> bytes:
     if command.cwd is not None:
         sections.append(("cwd", _bytes(command.cwd)))
     if command.become is not None:
-        sections.append(("become", _bytes(command.become)))
+        sections.append(("become", _bytes(command.become.user)))
     if command.requires:
         sections.append(("requires", _bytes("\n".join(command.requires))))
     for name, value in command.env.items():

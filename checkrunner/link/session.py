@@ -81,7 +81,7 @@ class FramedSession:
     """Implements `model.seams.Session` over the channels that a `Starter` opens."""
 
     def __init__(self, starter: Starter) -> None:
-        self.agent = ""
+        self.agent, self.user, self.uid = "", "", -1
         self.notes: list[str] = []
         self._starter = starter
         self._link: Link | None = None
@@ -102,6 +102,12 @@ class FramedSession:
         self._link = await self._starter.first()
         self._greet(self._link)
         self._reader = asyncio.ensure_future(self._read())
+
+    async def over(self, within_s: float) -> HostError | None:
+        """What has ended it, or does within that time; None where it stands."""
+        if self._error is None and self._reader is not None:
+            await asyncio.wait({self._reader}, timeout=within_s)
+        return self._error
 
     async def ready(self) -> None:
         """Return when the agent has said hello; `agent` is then set. Raises what kept it from doing so.
@@ -188,6 +194,8 @@ class FramedSession:
         if self._watching is not None:
             self._watching.cancel()
         self._watching = asyncio.ensure_future(self._starter.watch(link))
+        if link.way.password:
+            return  # who watches it has to say something first
         if link.patient:
             self._nudge(link)
             return
@@ -318,7 +326,7 @@ class FramedSession:
         if self._ready.done():
             raise ProtocolError("the host said hello twice")
         self._starter.check_hello(link, hello)
-        self.agent = hello.summary
+        self.agent, self.user, self.uid = hello.summary, hello.user, hello.uid
         self.notes += link.notes(hello)
         if link.patient:
             self._out.waiting += self._out.held

@@ -6,11 +6,10 @@
 | patient | a login shell's start-up file read what was meant for the agent (`lost_input`) |
 | by standard input | the login shell ended without a word of the agent's: it may refuse a line of that length |
 | in shell | there is no Python for it: the agent for such hosts, which always comes on standard input |
+| plain | there is no bash: the agent in Python with sessions in the sh that is there |
 
-| plain | there is no bash: the agent in Python with sessions in what sh there is |
-
-The last two are remembered for a host as long as its transport lives, and the agent in shell can be asked for, or forbidden, by the host
-variable `checkrunner_agent`.
+The last two are remembered for a host as long as its transport lives. The agent in shell can be asked for, or
+forbidden, by the host variable `checkrunner_agent`.
 """
 
 from __future__ import annotations
@@ -45,19 +44,21 @@ _SILENT_S = 3.0
 # Part of the nonce, and so of the first line that is sent. Where a shell reads that line in the agent's place (a
 # start-up file or a forced command starts one), it ends there, and runs nothing of what follows.
 _SHELLS_END = ";exit;"
-# Hosts that were found to be without Python: a second start there (a reconnect, another user) does not look again.
+# Hosts that were found to be without Python, or bash: a second start there (a reconnect, another user) does not look
+# again.
 _WITHOUT_PYTHON: WeakKeyDictionary[Transport, set[str]] = WeakKeyDictionary()
 _WITHOUT_BASH: WeakKeyDictionary[Transport, set[str]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """How to start: each of these may be turned on once."""
+    """How to start: each of these may be turned on once. `password`: as another user, who is had for a password."""
 
     patient: bool = False
     by_stdin: bool = False
     in_shell: bool = False
     plain: bool = False
+    password: bool = False
 
 
 @dataclass(slots=True)
@@ -65,7 +66,7 @@ class Link:
     """One channel with an agent starting or running at its other end. `greeting` is what must be sent first; in a
     patient start only once the login shell's start-up files are through (`starting`). `swallowed` says that somebody
     else gets what was sent: an agent is silent although it was started, or is not started before all input has ended.
-    `timer` is what ends the wait for hello."""
+    `timer` is what ends the wait for hello. `failure` is what went wrong before an agent could start."""
 
     channel: Channel
     decoder: AnswerDecoder
@@ -77,11 +78,12 @@ class Link:
     starting: bool = False
     swallowed: bool = False
     ending: Answer | None = None
+    failure: HostError | None = None
 
     @property
     def patient(self) -> bool:
         """Whether nothing may be sent before hello."""
-        return self.way.patient
+        return self.way.patient or self.way.password
 
     @property
     def ended(self) -> bool:
@@ -112,7 +114,7 @@ class Link:
             lacking = ", ".join(hello.lacks) or "nothing"
             out.append(f"agent_shell: no Python 3.6 or newer is used; not available: {lacking}")
         elif not hello.bash:
-            out.append(f"sessions_sh: there is no bash, sessions run in {hello.shell}")
+            out.append(f"sessions_sh: there is no bash, sessions run in {hello.shell}; not available: {', '.join(hello.lacks)}")
         return [*out, *hello.notes]
 
 
@@ -136,21 +138,23 @@ class Starter:
     async def first(self) -> Link:
         """The first, eager start. Raises ConnectError members, and InventoryError for a `checkrunner_agent` that does
         not exist."""
+        return await self.again(self.first_way())
+
+    def first_way(self) -> Way:
+        """Which of the agents is tried first."""
         known = self._host.name in _WITHOUT_PYTHON.get(self._transport, ())
         kind = agent_of(self._host)
         plain = self._host.name in _WITHOUT_BASH.get(self._transport, ())
-        return await self.again(Way(in_shell=kind == "shell" or (known and kind == "auto"), plain=plain))
+        return Way(in_shell=kind == "shell" or (known and kind == "auto"), plain=plain)
 
     async def again(self, way: Way) -> Link:
         """Another start, in the given way. Raises ConnectError members."""
-        by_stdin = way.by_stdin or way.in_shell
-        payload = self._payload_for(way)
-        line = payload.stdin_line if by_stdin else payload.exec_line
-        channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
         nonce = secrets.token_hex(12) + _SHELLS_END
+        line = self.line(way, nonce)
+        channel = await self._transport.open(self._host, line, timeout_s=self._timeout_s)
         greeting = hello_request(nonce, self._options)
-        if by_stdin:
-            greeting = payload.stdin_head + greeting
+        if way.by_stdin or way.in_shell:
+            greeting = self.payload(way).stdin_head + greeting
         now = asyncio.get_running_loop().time()
         return Link(
             channel=channel,
@@ -161,10 +165,16 @@ class Starter:
             hello_by=now + self._options.hello_timeout_s,
         )
 
-    def _payload_for(self, way: Way) -> Payload:
+    def payload(self, way: Way) -> Payload:
+        """What is started."""
         if way.in_shell:
             return load_shell_payload()
         return self._payload or (load_plain_payload() if way.plain else load_payload())
+
+    def line(self, way: Way, nonce: str) -> str:  # noqa: ARG002 - other starts need it
+        """What the login shell is given. `nonce` is the one of this start."""
+        payload = self.payload(way)
+        return payload.stdin_line if way.by_stdin or way.in_shell else payload.exec_line
 
     async def watch(self, link: Link) -> None:
         """Find out, long before the time for hello is over, whether somebody else waits for the end of all input."""

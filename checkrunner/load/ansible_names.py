@@ -11,12 +11,16 @@ from checkrunner.model.errors import nearest
 __all__ = ["ACTED_ON", "ONLY_ANSIBLE", "warn_of_idle_settings"]
 
 _PREFIX = "ansible_"
-_NO_BECOME = "no other account is taken on in this version"
+_OTHER_NAME = "write ansible_become_password"
+_BECOME_PROGRAM = "sudo, doas and su are called by their names, with the options that they need"
 
 ACTED_ON: frozenset[str] = frozenset(
     {
         *(name for names in CONNECTION_VARIABLES.values() for name in names if name.startswith(_PREFIX)),
         "ansible_become",
+        "ansible_become_method",
+        "ansible_become_pass",
+        "ansible_become_password",
         "ansible_become_user",
         "ansible_group_priority",
         "ansible_host_key_checking",
@@ -28,13 +32,10 @@ ACTED_ON: frozenset[str] = frozenset(
 """The variables that mean something here."""
 
 ONLY_ANSIBLE: Mapping[str, str] = {
-    "ansible_become_exe": _NO_BECOME,
-    "ansible_become_flags": _NO_BECOME,
-    "ansible_become_method": _NO_BECOME,
-    "ansible_become_pass": _NO_BECOME,
-    "ansible_become_password": _NO_BECOME,
-    "ansible_sudo_pass": _NO_BECOME,
-    "ansible_su_pass": _NO_BECOME,
+    "ansible_become_exe": _BECOME_PROGRAM,
+    "ansible_become_flags": _BECOME_PROGRAM,
+    "ansible_sudo_pass": _OTHER_NAME,
+    "ansible_su_pass": _OTHER_NAME,
     "ansible_check_mode": "checks change nothing",
     "ansible_connect_timeout": "the time to connect is the setting `connect_timeout`",
     "ansible_connection_timeout": "the time to connect is the setting `connect_timeout`",

@@ -84,7 +84,9 @@ def _check(model: CheckModel, node: YamlMap, number: int) -> Check:
 
 
 def _become(model: PlayModel | CheckModel) -> Become:
-    return Become(become=model.become, user=model.become_user, method=model.become_method)
+    exact = model.become == "exact"
+    become = None if model.become is None else bool(model.become)
+    return Become(become=become, exact=exact, user=model.become_user, method=model.become_method)
 
 
 def _raw(text: Template, raw: bool) -> Template:

@@ -30,6 +30,7 @@ from checkrunner.model.sources import Secret, Template
 __all__ = [
     "Answer",
     "Argument",
+    "BecomeFlag",
     "Choice",
     "Condition",
     "Count",
@@ -167,6 +168,14 @@ def _flag(node: YamlScalar) -> bool:
     return node.value
 
 
+def _become(node: YamlScalar) -> bool | str:
+    if node.value == "exact":
+        return "exact"
+    if not isinstance(node.value, bool):
+        raise NotationError(f"true, false or exact is expected here, this is {raw_text(node)}")
+    return node.value
+
+
 def _seconds(node: YamlScalar) -> float:
     return duration(node.value, node.raw)
 
@@ -271,6 +280,7 @@ Word = Annotated[str, _leaf(_word), _text_schema()]
 Words = Annotated[list[Word], OneOrMany(split=True)]
 Tool = Annotated[str, _leaf(_tool), WithJsonSchema({"type": "string"})]
 Hosts = Annotated[str, _leaf(_hosts), WithJsonSchema({"type": "string"})]
+BecomeFlag = Annotated[bool | str, _leaf(_become), WithJsonSchema({"anyOf": [{"type": "boolean"}, {"const": "exact"}]})]
 Flag = Annotated[bool, _leaf(_flag), WithJsonSchema({"type": "boolean"})]
 Seconds = Annotated[float, _leaf(_seconds), WithJsonSchema({"type": ["number", "string"]})]
 Variable = Annotated[str, _leaf(_variable), WithJsonSchema({"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"})]

@@ -48,7 +48,7 @@ _HINTS = {
     "vars_files": "Pass files with `-e @FILE`, or use group_vars/ beside the inventory.",
     "delegate_to": "Write a play for that host.",
     "async": "Write `timeout:`, and `session:` to run side by side.",
-    "become_password": "The password is the inventory variable `ansible_become_password`.",
+    "become_password": "Give it by -K, CHECKRUNNER_BECOME_PASSWORD or `ansible_become_password`.",
     "import_playbook": "One playbook cannot include another; give checkrunner the file itself.",
     "include": "One playbook cannot include another; give checkrunner the file itself.",
     "description": "Did you mean 'why' or 'name'?",

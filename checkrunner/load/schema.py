@@ -14,6 +14,7 @@ from checkrunner.load.forms import OneOrMany, Shorthand, problem
 from checkrunner.load.leaves import (
     Answer,
     Argument,
+    BecomeFlag,
     Choice,
     Condition,
     Count,
@@ -66,7 +67,10 @@ _Lines = Annotated[int, Count(1, MOST_SLICE_LINES), WithJsonSchema(_up_to(MOST_S
 _Method = Annotated[str, Choice(*_METHODS), WithJsonSchema({"enum": list(_METHODS)})]
 
 
-_Become = Annotated[Flag | None, Field(description="Ask for the privileges of another user; see Privileges.")]
+_Become = Annotated[
+    BecomeFlag | None,
+    Field(description="Run as another user; `exact`: only the command itself. See [Privileges](become.md)."),
+]
 _BecomeUser = Annotated[PlainText | None, Field(description="That user (default root).")]
 _BecomeMethod = Annotated[_Method | None, Field(description="How: `sudo`, `su` or `doas`.")]
 _Stream = Annotated[str, Choice("stdout", "stderr"), WithJsonSchema({"enum": ["stdout", "stderr"]})]
@@ -281,6 +285,11 @@ class CheckModel(_Mapping):
             raise problem(key=key, message=message, hint=hint)
         return self
 
+    @model_validator(mode="after")
+    def _exact_command(self) -> CheckModel:
+        _check_exact(self, self)
+        return self
+
     def _alone(self) -> None:
         """What goes together with `sample`."""
         if self.duration is not None:
@@ -309,7 +318,20 @@ class PlayModel(_Mapping):
     def _has_checks(self) -> PlayModel:
         if not self.checks:
             raise problem(key="checks", message="a play needs at least one check")
+        for check in self.checks if self.become == "exact" else ():
+            if check.become is None:
+                _check_exact(self, check)
         return self
+
+
+def _check_exact(said: PlayModel | CheckModel, check: CheckModel) -> None:
+    """What goes together with `become: exact`."""
+    if said.become == "exact" and check.argv is None:
+        hint = "A shell would have to run as that user, which is what `become: true` does."
+        whose = "" if said is check else f", which check {check.id or check.name or 'without a name'!r} has not"
+        raise problem(key="become", message=f"`become: exact` is for checks with `argv`{whose}", hint=hint)
+    if said.become == "exact" and "su" in (said.become_method, check.become_method):
+        raise problem(key="become_method", message="`become: exact` is for sudo and doas: su always starts a shell")
 
 
 def playbook_schema() -> dict[str, Any]:

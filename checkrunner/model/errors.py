@@ -13,6 +13,7 @@
        ├─ ConnectError
        │  ├─ ConnectTimeoutError  ├─ UnreachableError  ├─ ThrottledError
        │  ├─ AuthenticationError  ├─ HostKeyError     └─ UnsupportedError
+       ├─ BecomeError                 another user of the host is not to be had: its checks alone are concerned
        ├─ BootstrapError              the connection stands, the remote side does not
        │  ├─ NoInterpreterError   ├─ RemoteStorageError  └─ HandshakeError
        └─ SessionError
@@ -26,6 +27,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 
 from checkrunner.model.results import HostState
 from checkrunner.model.sources import NOWHERE, SourceRef
@@ -33,6 +35,8 @@ from checkrunner.model.sources import NOWHERE, SourceRef
 __all__ = [
     "AgentError",
     "AuthenticationError",
+    "BecomeError",
+    "BecomeFailure",
     "BootstrapError",
     "CheckrunnerError",
     "ConnectError",
@@ -194,6 +198,29 @@ class HostKeyError(ConnectError):
     """The server's key is unknown, revoked or another one than is known. No command was sent."""
 
     state = HostState.HOST_KEY_MISMATCH
+
+
+class BecomeFailure(StrEnum):
+    """Why checks could not be run as another user. `failed` is any other reason; `lost` comes later than the start."""
+
+    PASSWORD_REQUIRED = "become_password_required"  # noqa: S105 - no password
+    PASSWORD_WRONG = "become_password_wrong"  # noqa: S105 - no password
+    NOT_ALLOWED = "become_not_allowed"
+    NEEDS_TTY = "become_needs_tty"
+    NOT_INSTALLED = "become_not_installed"
+    UNKNOWN_USER = "become_unknown_user"
+    FAILED = "become_failed"
+    LOST = "become_lost"
+
+
+class BecomeError(HostError):
+    """Nothing can be run as another user of the host. The host's other checks go on. The message begins with `kind`."""
+
+    phase = "become"
+
+    def __init__(self, kind: BecomeFailure, message: str, *, hint: str = "") -> None:
+        super().__init__(f"{kind}: {message}", hint=hint)
+        self.kind = kind
 
 
 class UnsupportedError(ConnectError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from checkrunner.model.playbook import Become
 from checkrunner.model.sources import Secret
 
 __all__ = ["LocalOptions", "RunOptions", "SessionOptions", "SshOptions"]
@@ -17,6 +18,7 @@ class SshOptions:
     `known_hosts` empty means the files of the SSH configuration (``~/.ssh/known_hosts``, ``/etc/ssh/ssh_known_hosts``).
     `host_key_checking` is ``yes``, ``accept-new`` (an unknown key is taken and remembered) or ``no``. `config_files`
     None means ``~/.ssh/config`` and ``/etc/ssh/ssh_config`` where they exist; an empty tuple means none.
+    `become_password` is what sudo, doas or su on hosts are told: it is not for logging in.
     `keepalive_s` * `keepalive_count` is how long a dead link can go unnoticed. `origins` says of settings by name where
     they come from, for messages.
     """
@@ -27,6 +29,7 @@ class SshOptions:
     user: str | None = None
     private_key_file: str | None = None
     password: Secret | None = None
+    become_password: Secret | None = None
     agent_socket: str | None = None
     common_args: str = ""
     connect_timeout_s: float = 10.0
@@ -53,9 +56,12 @@ class SessionOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """Limits of a run. `deadline_s` None means none; `timeout_s` is a check's where it and its play say nothing."""
+    """Limits of a run. `deadline_s` None means none; `timeout_s` is a check's where it and its play say nothing, as
+    `become` is. `start_s` is how long the start of a remote side may take by its own limits."""
 
     forks: int = 100
     deadline_s: float | None = None
     timeout_s: float = 60.0
     capture_bytes: int = 64 << 20
+    start_s: float = 30.0
+    become: Become = field(default_factory=Become)

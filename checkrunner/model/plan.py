@@ -11,7 +11,18 @@ from checkrunner.model.playbook import DEFAULT_SESSION, Check, OnInput, Sample
 from checkrunner.model.results import HostState, Probe, Result, Slice, SliceQuery, Verdict
 from checkrunner.model.sources import Secret
 
-__all__ = ["CheckOutcome", "Command", "HostOutcome", "OnPrompt", "PlannedCheck", "Prompt", "PromptText", "Skip", "Step"]
+__all__ = [
+    "Account",
+    "CheckOutcome",
+    "Command",
+    "HostOutcome",
+    "OnPrompt",
+    "PlannedCheck",
+    "Prompt",
+    "PromptText",
+    "Skip",
+    "Step",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,12 +51,21 @@ raise. Is cancelled when the question needs no answer any more: the command has 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """Another user of a host than the one who logs in, and the program that makes us that user (sudo, doas, su)."""
+
+    user: str
+    method: str = "sudo"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
     """What a session is asked to run. `shell` is bash text, already rendered (an argv arrives here quoted).
 
     `capture_bytes` is the cap of each stream; `timeout_s` counts from the start of the command, not from its sending.
-    `become` is the user that it has to run as; None means the account that logs in. The rest is as in `Check`;
-    `timeout_s` is for all readings of a `sample` together.
+    `become` is whom it has to run as; None means the account that logs in. `exact` is set where the command itself asks
+    sudo or doas for that, in the session of the account that logs in. The rest is as in `Check`; `timeout_s` is for all
+    readings of a `sample` together.
     """
 
     shell: str
@@ -55,7 +75,8 @@ class Command:
     timeout_s: float = 60.0
     capture_bytes: int = 64 << 20
     requires: tuple[str, ...] = ()
-    become: str | None = None
+    become: Account | None = None
+    exact: Account | None = None
     prompts: tuple[Prompt, ...] = ()
     on_input: OnInput | None = None
     stdin_tty: bool = False

@@ -95,9 +95,11 @@ class SliceRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Become:
-    """Privileges asked for by a play or check; None means "not said here"."""
+    """Privileges asked for by a play, a check or the run; None means "not said here". With `exact`, which comes with
+    `become` alone, only the command itself runs with them."""
 
     become: bool | None = None
+    exact: bool = False
     user: str | None = None
     method: str | None = None
 

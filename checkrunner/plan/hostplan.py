@@ -13,7 +13,7 @@ from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import CheckOutcome, Command, PlannedCheck, Prompt, Skip, Step
 from checkrunner.model.sources import Secret
 from checkrunner.plan.answers import render_answer
-from checkrunner.plan.privileges import become_user
+from checkrunner.plan.privileges import account, exact_command, wants_exact
 from checkrunner.plan.shape import Shape
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.values import Registered
@@ -121,8 +121,14 @@ class HostPlan:
             if reason is not None:
                 return Skip(planned=planned, reason=reason)
             step = Step(planned=planned, command=make_command(entry.shape, names, self._setup))
-        user = become_user(entry.shape, self.host)
-        return replace(step, command=replace(step.command, become=user)) if user else step
+        wanted = account(entry.shape, self.host, self._setup.options.become)
+        if wanted is None:
+            return step
+        if not wants_exact(entry.shape):
+            return replace(step, command=replace(step.command, become=wanted))
+        login = self.host.user if self.host.transport == "ssh" else None
+        shell = exact_command(entry.shape, step.command.shell, wanted, login)
+        return replace(step, command=replace(step.command, shell=shell, exact=wanted))
 
     def unmet(self, entry: Entry, names: Mapping[str, Any]) -> str | None:
         """The first condition of the check that does not hold, as a reason; None when all hold."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from checkrunner.model.errors import TemplateError
-from checkrunner.model.inventory import Host
 from checkrunner.model.metadata import RESULT_NAMES
 from checkrunner.model.playbook import Playbook
 from checkrunner.model.sources import NOWHERE, SourceRef, Template
@@ -17,14 +16,14 @@ from checkrunner.plan.build import Plan
 from checkrunner.plan.excerpts import excerpt
 from checkrunner.plan.faults import UndefinedNameError, place
 from checkrunner.plan.habits import bad_habits
-from checkrunner.plan.privileges import become_user
+from checkrunner.plan.privileges import account
 from checkrunner.plan.shape import Shape
 from checkrunner.plan.tags import check_tags
 from checkrunner.plan.unread import unread_extra_vars
 from checkrunner.plan.variables import MAGIC
 from checkrunner.plan.verify import plan_errors
 
-__all__ = ["Level", "Login", "Problem", "in_order", "lint"]
+__all__ = ["Level", "Problem", "in_order", "lint"]
 
 
 class Level(StrEnum):
@@ -46,17 +45,12 @@ class Problem:
     hint: str = ""
 
 
-Login = Callable[[Host], str | None]
-"""The account that a host is logged in to with, where it is known."""
-
-
 def lint(
     plan: Plan,
     *,
     guess: bool = False,
     lost: frozenset[str] = frozenset(),
     whole: bool = True,
-    login: Login = lambda host: host.user,
 ) -> Sequence[Problem]:
     """All problems in the order of the file, errors before others of one place. Looks at every check of the playbook,
     also those that no host or tag selects; variables only where hosts are selected.
@@ -70,7 +64,7 @@ def lint(
         problems += _commands(shape)
         problems += _prompts(shape)
         problems += _tags(shape)
-        problems += _become(plan, shape, login)
+        problems += _become(plan, shape)
     problems += _registers(plan)
     problems += _names(plan.playbook)
     if whole and not any(shape.errors for shape in plan.shapes.values()):
@@ -105,22 +99,17 @@ def _unread(plan: Plan) -> Iterator[Problem]:
         yield Problem(level=Level.WARNING if close else Level.HINT, message=message, hint=hint)
 
 
-_BECOME_HINT = (
-    "Log in as that user, or write `sudo -n` into the command; on hosts with another login the check is `unknown`"
-)
-
-
-def _become(plan: Plan, shape: Shape, login: Login) -> Iterator[Problem]:
-    """Where the check is to run as another account than the one that logs in; as the playbook says, without hosts."""
+def _become(plan: Plan, shape: Shape) -> Iterator[Problem]:
+    """Where a user or a method is named, and nothing says that it is to be taken."""
+    said = shape.check.become
+    named = "become_user" if said.user else "become_method" if said.method else ""
+    if not named or said.become is not None:
+        return
     hosts = [host.host for host in plan.hosts if any(entry.shape is shape for entry in host.track.entries)]
-    wanted = [(host.name, become_user(shape, host), login(host)) for host in hosts]
-    missed = [(name, user) for name, user, known in wanted if user and user != known]
-    user = missed[0][1] if missed else None if hosts else become_user(shape)
-    if user:
-        message = f"check {shape.check.id!r} runs only where one logs in as {user}: `become` changes no account yet"
-        if 0 < len(missed) < len(hosts):
-            message += f" (host {missed[0][0]}" + (f" and {len(missed) - 1} more)" if len(missed) > 1 else ")")
-        yield _at(shape, Level.WARNING, message, _BECOME_HINT)
+    run = plan.setup.options.become
+    if not any(account(shape, host, run) for host in hosts or (None,)):
+        message = f"check {shape.check.id!r} names a {named}, but does not become: it runs as the account that logs in"
+        yield _at(shape, Level.WARNING, message, "Write `become: true` beside it")
 
 
 def _commands(shape: Shape) -> Iterator[Problem]:

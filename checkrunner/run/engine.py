@@ -80,7 +80,7 @@ class Engine:
             self._observer.host_finished(outcome)
 
     async def _one_host(self, script: Script, stop: Stop) -> HostOutcome:
-        run = HostRun(script, observer=self._observer, stop=stop, driver=self._driver)
+        run = HostRun(script, observer=self._observer, stop=stop, driver=self._driver, start_s=self._options.start_s)
         if stop.reason:
             return run.never_started()
         self._observer.host_connecting(script.host.name)

@@ -8,9 +8,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from checkrunner.model.errors import AgentError, HostError, SessionError, SessionLostError, TemplateError
+from checkrunner.model.errors import (
+    AgentError,
+    BecomeError,
+    BecomeFailure,
+    HostError,
+    SessionError,
+    SessionLostError,
+    TemplateError,
+)
 from checkrunner.model.observation import Observation
-from checkrunner.model.plan import CheckOutcome, HostOutcome, OnPrompt, PlannedCheck, Skip, Step
+from checkrunner.model.plan import Account, CheckOutcome, HostOutcome, OnPrompt, PlannedCheck, Skip, Step
 from checkrunner.model.results import (
     Execution,
     HostState,
@@ -33,6 +41,7 @@ _ANSWER_GRACE_S = 20.0
 _FETCH_TIMEOUT_S = 30.0
 # How long a stopped run waits for hosts to confirm that their commands were ended. Closing the stream ends them too.
 _CANCEL_TIMEOUT_S = 5.0
+_TYPING_S = 60.0
 
 _STOP_MESSAGES = {
     "interrupted": "the run was interrupted",
@@ -43,8 +52,12 @@ _STOP_MESSAGES = {
 class HostRun:
     """Drives one script over one session. Every planned check gets exactly one outcome, reported to the observer."""
 
-    def __init__(self, script: Script, *, observer: Observer, stop: Stop, driver: Driver | None = None) -> None:
+    def __init__(
+        self, script: Script, *, observer: Observer, stop: Stop, driver: Driver | None = None, start_s: float = 30.0
+    ) -> None:
         self._script = script
+        self._start_s = start_s
+        self._accounts: set[tuple[str, Account]] = set()
         self._observer = observer
         self._driver = driver
         self._stop = stop
@@ -114,9 +127,18 @@ class HostRun:
                 if step is None:
                     continue
                 # Commands of a session run one after another: each may take its own time after the one before it.
-                answer_by = max(answer_by, loop.time()) + step.command.timeout_s
+                answer_by = max(answer_by, loop.time()) + step.command.timeout_s + self._account_s(step)
                 self._observer.check_started(self._script.host.name, planned)
                 group.create_task(self._one(session, step, answer_by + _ANSWER_GRACE_S))
+
+    def _account_s(self, step: Step) -> float:
+        """How much longer a session's first check of another account may take: its start, once more with a password,
+        and somebody who types that."""
+        account = step.command.become
+        if account is None or (step.command.session, account) in self._accounts:
+            return 0.0
+        self._accounts.add((step.command.session, account))
+        return 2 * self._start_s + _TYPING_S
 
     async def _wait_for_needs(self, planned: PlannedCheck) -> None:
         for key in planned.needs:
@@ -148,10 +170,8 @@ class HostRun:
             await session.aclose()
             self._record(self._lost_outcome(step, started))
             return
-        except AgentError as error:
-            reason = Reason(subject="execution", expected="done", actual="not_run", message=error.message)
-            verdict = Verdict(state=VerdictState.UNKNOWN, reasons=(reason,))
-            self._record(self._outcome(step.planned, verdict, error=error))
+        except (AgentError, BecomeError) as error:
+            self._record(self._refused_outcome(step, error, started))
             return
         except HostError as error:
             self._host_lost(error)
@@ -203,7 +223,7 @@ class HostRun:
         try:
             async with asyncio.timeout(_FETCH_TIMEOUT_S):
                 return await session.fetch(result, query)
-        except AgentError:
+        except (AgentError, BecomeError):
             return None
         except TimeoutError:
             self._host_lost(SessionLostError("the remote side stopped answering while a slice was read"))
@@ -218,8 +238,17 @@ class HostRun:
                 if not future.done():
                     future.set_result(None)
 
-    def _lost_outcome(self, step: Step, started: float) -> CheckOutcome:
-        error = self._lost
+    def _refused_outcome(self, step: Step, error: HostError, started: float) -> CheckOutcome:
+        """The check alone was refused, or what ran it went: the host stands."""
+        if isinstance(error, BecomeError) and error.kind is BecomeFailure.LOST:
+            return self._lost_outcome(step, started, error)
+        message = str(error) if isinstance(error, BecomeError) else error.message
+        reason = Reason(subject="execution", expected="done", actual="not_run", message=message)
+        verdict = Verdict(state=VerdictState.UNKNOWN, reasons=(reason,))
+        return self._outcome(step.planned, verdict, error=error)
+
+    def _lost_outcome(self, step: Step, started: float, error: HostError | None = None) -> CheckOutcome:
+        error = error or self._lost
         message = error.message if error else "the link was lost"
         elapsed = asyncio.get_running_loop().time() - started
         seen = self._seen.get(step.planned.key)

@@ -277,6 +277,19 @@ def test_the_next_start_clears_up_after_a_kill(start_agent: Start, python: str) 
     assert second.directory.exists()
 
 
+def test_shells_do_not_outlive_an_agent_that_is_killed(start_agent: Start, tmp_path: Path) -> None:
+    """Although nobody reads what they say at their end, and the agent still has an entry in /proc."""
+    agent = start_agent(env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)})  # no other agent clears up after this one
+    shells = [int(agent.output("echo $$", session=f"idle{number}")) for number in range(3)]
+    pid, go = tmp_path / "pid", tmp_path / "go"
+    agent.start(f"trap '' HUP; echo $$ >{pid}; until [[ -e {go} ]]; do sleep 0.05; done", session="busy")
+    assert eventually(lambda: pid.exists() and pid.read_text().endswith("\n"))
+    agent.process.kill()
+    assert eventually(lambda: Path(f"/proc/{agent.process.pid}/stat").read_text().split(") ")[1][0] == "Z")
+    go.touch()  # its command ends, and there is nobody to tell
+    assert eventually(lambda: not any(alive(shell) for shell in [*shells, int(pid.read_text())]))
+
+
 def test_a_living_agents_directory_is_left_alone(start_agent: Start) -> None:
     first, second = start_agent(), start_agent()
     assert first.directory.exists()

@@ -157,7 +157,8 @@ def test_a_clock_that_jumps_changes_no_time(start_agent: Start) -> None:
 
 
 def test_the_wall_clock_is_asked_for_three_things_only() -> None:
-    """When a command began, the hello, and how old a dead agent's directory is; timers go by the monotonic one."""
+    """When a command began, the hello, and how old a dead agent's directory is; timers go by the monotonic one, and
+    what is compared with the start of processes by the one that counts since boot."""
     found: set[tuple[str, str]] = set()
     for name in ("agent", *LATER):
         tree = ast.parse((REMOTE / f"{name}.py").read_text(encoding="utf-8"))
@@ -167,6 +168,7 @@ def test_the_wall_clock_is_asked_for_three_things_only() -> None:
     assert ("loop", "monotonic") in found
     assert {(name, attr) for name, attr in found if attr not in ("monotonic", "sleep")} == {
         ("clock", "time"),
+        ("keep", "clock_gettime"),  # not the wall clock
         ("greet", "time"),
         ("remove_if_stale", "time"),
     }

@@ -162,6 +162,24 @@ def test_what_is_kept_is_not_of_one_that_ran_beside(start_agent: Start, place: P
     assert place.grows("wiped.log")
 
 
+def test_what_is_kept_is_remembered_over_many_commands(start_agent: Start, place: Place) -> None:
+    """What it starts later and in disguise is told from others by when the command began."""
+    agent = start_agent(env=place.env)
+    agent.run(
+        "(until [[ -e PLACE/go ]]; do sleep 0.05; done; WIPED) & :".replace("WIPED", daemon(place, "wiped")).replace(
+            "PLACE", str(place.path)
+        ),
+        keys=KEEP,
+    )
+    for ident in [agent.start("true") for _ in range(300)]:
+        agent.wait_for(ident)
+    assert "archive" in agent.needs
+    (place.path / "go").touch()
+    pid = place.pid("wiped.pid")
+    agent.bye()
+    assert alive(pid)
+
+
 def test_what_is_kept_is_nothing_to_later_commands(start_agent: Start, place: Place) -> None:
     agent = start_agent(env=place.env)
     agent.run(daemon(place, "subshell"), keys=KEEP)

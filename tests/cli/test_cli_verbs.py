@@ -321,7 +321,7 @@ def test_without_a_verb_there_is_help_and_no_error(cli: Cli) -> None:
         (("run", "play.yml", "--list-hosts"), "there is no option --list-hosts", "checkrunner hosts"),
         (("run", "play.yml", "--syntax-check"), "there is no option --syntax-check", "checkrunner lint"),
         (("run", "play.yml", "--list-tags"), "there is no option --list-tags", "checkrunner checks"),
-        (("run", "play.yml", "-K"), "there is no option -K", "--user"),
+        (("run", "play.yml", "--become-pass"), "there is no option --become-pass", "--ask-become-pass"),
         (("run", "play.yml", "--known-host", "x"), "there is no option --known-host", "Did you mean --known-hosts?"),
         (("run",), "missing argument 'PLAYBOOK'", ""),
         (("run", "play.yml", "-o", "-"), "it names a file, not stdout; for JSON on stdout: --format json", ""),

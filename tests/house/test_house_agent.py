@@ -15,6 +15,7 @@ from checkrunner.link.payload import LATER
 
 AGENT = ROOT / "remote" / "agent.py"
 PARTS = [AGENT, *[ROOT / "remote" / f"{name}.py" for name in (*LATER, "plain")]]
+TERMINAL = ROOT / "remote" / "terminal.py"
 WRAPPER = ROOT / "remote" / "wrapper.sh"
 
 # Start-up is most of what a host pays: json alone costs as much as Python itself, so each import is a decision.
@@ -37,10 +38,10 @@ def interpreters() -> list[str]:
 
 
 def test_every_part_of_the_agent_is_looked_at() -> None:
-    assert sorted(PARTS) == sorted((ROOT / "remote").glob("*.py"))
+    assert sorted([*PARTS, TERMINAL]) == sorted((ROOT / "remote").glob("*.py"))
 
 
-@pytest.mark.parametrize("part", PARTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("part", [*PARTS, TERMINAL], ids=lambda path: path.name)
 def test_the_agent_imports_only_what_is_allowed(part: Path) -> None:
     tree = ast.parse(part.read_text(encoding="utf-8"))
     imported = {

@@ -370,8 +370,12 @@ def test_no_interpreter_is_an_error_of_its_own_where_the_other_agent_is_forbidde
 
 def test_an_agent_that_does_not_exist_is_named_before_anything_connects() -> None:
     transport, host = without_python(checkrunner_agent="shel")
-    with pytest.raises(InventoryError, match=r"checkrunner_agent is 'shel'.*\n.*Did you mean 'shell'"):
-        run_async(agent_on(transport, host))
+
+    async def main() -> None:
+        with pytest.raises(InventoryError, match=r"checkrunner_agent is 'shel'.*\n.*Did you mean 'shell'"):
+            await agent_on(transport, host)
+
+    run_async(main())
     assert transport.commands == []
 
 

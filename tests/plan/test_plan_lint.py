@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from plan_factory import make_check, make_host, make_play, plan_of, plan_plays
 
 from checkrunner.model.inventory import Host
-from checkrunner.model.plan import Step
+from checkrunner.model.plan import Account, Step
 from checkrunner.model.playbook import Become
 from checkrunner.plan.habits import CHANGING, ENDLESS, bad_habits
 from checkrunner.plan.lint import Level, lint
@@ -239,15 +239,18 @@ def test_become_is_not_silently_left_out(check: bool | None, play: bool | None, 
     (host_plan,) = plan.hosts
     step = host_plan.resolve(host_plan.checks[0], {})
     assert isinstance(step, Step)
-    assert step.command.become == ("root" if wanted else None)
-    assert bool(lint(plan)) is wanted
-    assert lint(plan, login=lambda _: "root") == []
+    assert step.command.become == (Account(user="root") if wanted else None)
+    assert lint(plan) == []
 
 
-def test_become_is_warned_of_for_the_hosts_that_it_concerns() -> None:
-    hosts = [Host(name=n, address=n, user=u) for n, u in (("a", "root"), ("b", "me"), ("c", None))]
-    (problem,) = lint(plan_of(make_check(become=Become(become=True)), hosts=hosts))
-    assert problem.message.endswith("(host b and 1 more)")
+def test_a_user_without_become_is_warned_of() -> None:
+    hosts = [Host(name="a", address="a"), Host(name="b", address="b", options={"become": True})]
+    one = make_check(become=Become(user="postgres"))
+
+    (problem,) = lint(plan_of(one, hosts=hosts[:1]))
+    assert "names a become_user, but does not become" in problem.message
+    assert lint(plan_of(one, hosts=hosts)) == []
+    assert lint(plan_of(make_check(become=Become(become=False, user="postgres")), hosts=hosts[:1])) == []
 
 
 def test_variables_are_only_warned_of_where_the_inventory_is_a_guess() -> None:

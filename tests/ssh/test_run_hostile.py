@@ -137,11 +137,11 @@ def test_become_is_never_dropped(cli: CommandLine) -> None:
         - hosts: all
           become: true
           checks:
-            - {id: other, run: 'true', become_user: nobody}
+            - {id: other, run: 'true', become_user: nobody-here}
         """)
 
     assert outcome.finding("other")["verdict"] == "unknown"
-    assert "nobody" in outcome.finding("other")["reasons"][0]["message"]
+    assert "nobody-here" in outcome.finding("other")["reasons"][0]["message"]
 
 
 def test_what_nobody_knows_is_never_a_success(cli: CommandLine) -> None:

@@ -23,6 +23,7 @@ __all__ = ["LocalChannel", "LocalTransport"]
 
 # How long closing waits for the program to end by itself; its clean-up goes on without us after that.
 _ENDING_S = 1.0
+_LAST_WORDS_S = 0.2
 
 
 class LocalTransport:
@@ -80,8 +81,9 @@ class LocalChannel:
         self._process = process
         self._inbox = Inbox(lambda: self._stdout.pause(), lambda: self._stdout.resume())
         self._stdin = _Input()
-        self._stdout = _Output(self._inbox.put, self._inbox.end)
-        self._stderr = _Output(self._complain, lambda: None)
+        self._stdout = _Output(self._inbox.put, self._output_ended)
+        self._stderr = _Output(self._complain, self._end_closed)
+        self._open_ends = 2
         self._closing: asyncio.Future[None] | None = None
 
     @property
@@ -155,6 +157,16 @@ class LocalChannel:
         self._stderr.close()
         # The pipes' own ends are closed by the event loop in its next turn.
         await asyncio.sleep(0)
+
+    def _output_ended(self) -> None:
+        """Its last words say why; they have a pipe of their own, and may come a moment later."""
+        self._end_closed()
+        asyncio.get_running_loop().call_later(_LAST_WORDS_S, self._inbox.end)
+
+    def _end_closed(self) -> None:
+        self._open_ends -= 1
+        if not self._open_ends:
+            self._inbox.end()
 
     def _complain(self, data: bytes) -> None:
         self._inbox.complain(data)

@@ -42,7 +42,8 @@ def setting_warnings(host: Host, options: SshOptions, read: Callable[[Host], Hos
     """What is set and not honoured, or not wise; one sentence each. Raises what `checked_settings` raises."""
     settings = checked_settings(host, options, read)
     out = [f"{host.name}: {ignored_sentence(name, HONOURED)}" for name in dict.fromkeys(settings.ignored)]
-    if settings.policy == "no" and (host.password or options.password) is not None:
+    passwords = (host.password, options.password, host.options.get("become_password"), options.become_password)
+    if settings.policy == "no" and any(password is not None for password in passwords):
         out.append(
             f"{host.name}: its host key is not checked (policy no): whoever answers in its place gets the password"
         )
