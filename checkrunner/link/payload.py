@@ -235,7 +235,7 @@ def load_payload() -> Payload:
 
 @functools.cache
 def load_plain_payload() -> Payload:
-    """The same for hosts with Python and no bash: the agent with plain.py behind it, and the wrapper for other shells."""
+    """The same for hosts with Python and no bash: the agent with plain.py behind it, and plain.sh as its wrapper."""
     return pack_payload(
         join_sources(_read("agent.py"), _read("plain.py")), _read("plain.sh"), [_read(f"{name}.py") for name in LATER]
     )

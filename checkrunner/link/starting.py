@@ -114,7 +114,8 @@ class Link:
             lacking = ", ".join(hello.lacks) or "nothing"
             out.append(f"agent_shell: no Python 3.6 or newer is used; not available: {lacking}")
         elif not hello.bash:
-            out.append(f"sessions_sh: there is no bash, sessions run in {hello.shell}; not available: {', '.join(hello.lacks)}")
+            lacking = ", ".join(hello.lacks)
+            out.append(f"sessions_sh: there is no bash, sessions run in {hello.shell}; not available: {lacking}")
         return [*out, *hello.notes]
 
 
@@ -296,7 +297,7 @@ class Starter:
         if ending.kind == "no_tools":
             return NoInterpreterError(why, hint="Install python3, or these programs, on the host")
         if ending.kind == "no_bash":
-            return NoInterpreterError(why, hint="Install bash on the host")
+            return NoInterpreterError(why, hint="Install bash, dash or a busybox on the host")
         if ending.kind == "lost_input":
             noise = _shown(link.decoder.noise)
             said = f"; it printed: {noise}" if noise else ""

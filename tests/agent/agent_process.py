@@ -66,7 +66,11 @@ class AgentProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
-            env={**(os.environ if env is None else env), VARIABLE: packed or load_payload().packed, ALLOCATOR: "131072"},
+            env={
+                **(os.environ if env is None else env),
+                VARIABLE: packed or load_payload().packed,
+                ALLOCATOR: "131072",
+            },
             bufsize=0,
         )
         assert self.process.stdin is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,7 +45,9 @@ def test_hello_names_the_shell(agent: AgentProcess) -> None:
 
 
 def test_everything_persists(agent: AgentProcess) -> None:
-    agent.run("f() { echo \"f $1 $x\"; }; x=1; export Y=2; alias hi='echo hello'; set -- a 'b c'; umask 027; cd /etc; set -f")
+    agent.run(
+        "f() { echo \"f $1 $x\"; }; x=1; export Y=2; alias hi='echo hello'; set -- a 'b c'; umask 027; cd /etc; set -f"
+    )
     assert agent.output("f 3; echo $Y; hi; echo \"$# $2\"; umask; pwd; echo *").split("\n") == [
         "f 3 1", "2", "hello", "2 b c", "0027", "/etc", "*", "",
     ]  # fmt: skip
@@ -53,7 +56,7 @@ def test_everything_persists(agent: AgentProcess) -> None:
 @pytest.mark.parametrize("end", ["exit 3", "set -e; false; echo not", "kill -s TERM $$", "kill -s INT $$"])
 def test_what_a_shell_that_ended_has_said(agent: AgentProcess, end: str, tmp_path: Path) -> None:
     word = "'" + ODD.replace("'", "'\\''") + "'"
-    agent.run(f"x={word}; export Y={word}; readonly Z={word}; export U; alias q={word}; trap \"echo '\" USR1")
+    agent.run(f'x={word}; export Y={word}; readonly Z={word}; export U; alias q={word}; trap "echo \'" USR1')
     text = f"set -- {word} '' last; set -C; umask 077; cd {tmp_path}; OLDPWD=/etc; new=1; {end}"
     answer = agent.run(text)
     assert answer["execution"] == "done"
@@ -155,7 +158,15 @@ def test_exec_and_kill(agent: AgentProcess) -> None:
     assert agent.output("echo $x $PWD") == "1 /etc\n"
 
 
-@pytest.mark.parametrize("command", ["x=2; sleep 50; echo not", "x=2; trap '' INT; sleep 50", "x=2; while :; do :; done", "x=2; (sleep 50; echo a) | cat"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "x=2; sleep 50; echo not",
+        "x=2; trap '' INT; sleep 50",
+        "x=2; while :; do :; done",
+        "x=2; (sleep 50; echo a) | cat",
+    ],
+)
 def test_a_timeout_keeps_the_state(agent: AgentProcess, command: str) -> None:
     agent.run("x=1")
     answer = agent.run(command, timeout_s=0.5)
@@ -181,7 +192,7 @@ def test_exit_traps(agent: AgentProcess) -> None:
     assert both("trap 'echo one' 0 USR1; kill -s USR1 $$") == (0, "one\none\n", [])
     assert both("command trap 'echo real' EXIT; echo x")[1] == "x\nreal\n"
     assert both("exit 1") == (1, "", ["shell_exited"])
-    assert agent.output("alias; trap") .replace("trap -- 'echo one' USR1\n", "").count("trap=") == 0
+    assert agent.output("alias; trap").replace("trap -- 'echo one' USR1\n", "").count("trap=") == 0
 
 
 def test_env_and_cwd(agent: AgentProcess) -> None:
@@ -254,3 +265,19 @@ def test_readings_and_questions(agent: AgentProcess) -> None:
     assert (answer["rc"], answer["answered"]) == (0, 1)
     assert agent.data(answer["id"]) == b"<me>\n"
     assert agent.run("read x </dev/tty", timeout_s=10)["execution"] == "waiting_input"
+
+
+def test_where_nothing_can_be_written_to() -> None:
+    with_nothing = {"XDG_RUNTIME_DIR": "/proc", "HOME": "/proc", "PATH": "/usr/bin:/bin"}
+    hide = "mount -t tmpfs -o ro none /dev/shm && mount -t tmpfs -o ro none /var/tmp && mount -t tmpfs -o ro none /tmp"
+    prefix = ["unshare", "-m", "sh", "-c", f'{hide} && exec "$@"', "sh"]
+    if subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("needs root and mount namespaces")
+    for shell in SHELLS:
+        agent = start(shell, env=with_nothing, prefix=prefix)
+        try:
+            assert agent.hello["dir"] == ""
+            agent.run("x=1; cd /etc; exit 4")
+            assert agent.output("echo $x $PWD; cat <&5 2>/dev/null") == "1 /etc\n"
+        finally:
+            agent.close()
