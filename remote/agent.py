@@ -2491,7 +2491,7 @@ class Agent(object):
         if name in self.sessions:
             return self.sessions[name]
         if len(self.sessions) >= self.max_sessions:
-            raise Refused("too_many_sessions", "there are %d sessions, as many as may be" % len(self.sessions))
+            raise Refused("too_many_sessions", "there are %d sessions, as max_sessions says" % len(self.sessions))
         session, self.spare = self.spare, None  # the first name takes the shell that was started before hello
         if session is None:
             try:
@@ -2741,6 +2741,9 @@ class Agent(object):
             signal.signal(number, signal.SIG_IGN)
         if isinstance(self.ending, int):
             self.answer_rest()
+        if self.pids.fd >= 0:
+            os.close(self.pids.fd)  # where there are no descriptors left, one is enough to look at /proc and clear up
+            self.pids.fd = -1
         sids, known = set(self.shells), {}
         children = slurp("/proc/self/task/%d/children" % os.getpid()).split()
         for session in self.everyone():

@@ -299,7 +299,11 @@ def leave_reader(agent, pipe):
     """An output that is held by what stays gets a reader that stays as long: a `cat`. Without one, the first word that
     is written after our end would be the writer's end, too."""
     pipe.unlink()
-    pid = os.fork()
+    try:
+        pid = os.fork()
+    except OSError:  # no room for another process: what stays is read for as long as we are there
+        agent.read_to_nowhere(pipe)
+        return
     if pid == 0:
         try:
             os.setsid()

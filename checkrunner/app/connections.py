@@ -10,6 +10,7 @@ from typing import Any
 
 from checkrunner.link.transports import unsupported
 from checkrunner.load.connection import settle
+from checkrunner.model.connections import SETTINGS_OF
 from checkrunner.model.errors import LoadError
 from checkrunner.model.inventory import Host, Inventory, empty
 from checkrunner.model.sources import Secret, SourceRef
@@ -20,8 +21,8 @@ from checkrunner.plan.variables import Variables, host_variables
 
 __all__ = ["Settled", "settle_connections"]
 
-_LOCAL = frozenset({"become", "become_user"})
-"""What counts of a host that is this machine: it has no address, and nobody logs in."""
+_EVERYWHERE = frozenset({"become", "become_user"})
+"""What counts of a host however it is reached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +75,8 @@ class _Settling:
         host = self._with(plan.host, {"transport"}, names)
         if unsupported(host):
             return plan.reached_as(replace(host, password=None, unsettled=empty()))
-        if host.transport == "local":
-            host = replace(self._with(host, _LOCAL, names), password=None)
+        if host.transport in SETTINGS_OF:
+            host = replace(self._with(host, SETTINGS_OF[host.transport] | _EVERYWHERE, names), password=None)
         else:
             host = self._with(host, host.unsettled, names)
         return plan.reached_as(replace(host, unsettled=empty()))

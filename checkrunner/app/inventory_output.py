@@ -212,7 +212,16 @@ def _graph_group(view: _View, group: Group, depth: int, with_vars: bool) -> Iter
 
 def _graph_vars(variables: Mapping[str, Any], depth: int) -> Iterator[str]:
     for name, value in sorted(variables.items()):
-        yield _branch(f"{{{name} = {value}}}", depth)
+        yield _branch(f"{{{name} = {_masked(value)}}}", depth)
+
+
+def _masked(value: Any) -> Any:
+    """The value with masks for secrets, which look like other texts then, inside of lists and mappings too."""
+    if isinstance(value, dict):
+        return {key: _masked(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_masked(item) for item in value]
+    return str(value) if isinstance(value, Secret) else value
 
 
 def _branch(text: str, depth: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
@@ -26,7 +26,7 @@ from checkrunner.model.report import Report, RunInfo, Wait
 from checkrunner.model.seams import Driver, Observer
 from checkrunner.model.sources import Secret
 from checkrunner.plan.hostplan import HostPlan
-from checkrunner.plan.secret_needs import secrets_in
+from checkrunner.plan.secret_needs import leading_to_closed, secrets_in
 from checkrunner.plan.values import Hidden
 from checkrunner.render.json import json_text
 from checkrunner.run.engine import Engine
@@ -145,8 +145,10 @@ def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret | str]:
     named: list[Mapping[str, object]] = [plan.setup.extra_vars]
     named += [play.vars for play in prepared.playbook.plays]
     named += [host.vars for host in hosts]
+    # What no check reads stays closed: no program runs for the sake of masking.
+    closed = leading_to_closed(plan, {name for layer in named for name in layer if is_secret_name(name)})
     named += [shape.check.env for shape in plan.shapes.values()]
-    named += [_resolved(host_plan) for host_plan in plan.hosts]
+    named += [_resolved(host_plan, closed) for host_plan in plan.hosts]
     found += answer_values(plan)
     return list(dict.fromkeys([*found, *(value for variables in named for value in secret_values(variables))]))
 
@@ -157,13 +159,15 @@ def _is_small(secret: Secret) -> bool:
     return len(text) < _SHORT_NUMBER and text.isdigit()
 
 
-def _resolved(plan: HostPlan) -> dict[str, object]:
-    """The values that a host's variables with secret names have where they are made of others."""
+def _resolved(plan: HostPlan, without: Container[str]) -> dict[str, object]:
+    """The values that a host's variables with secret names have where they are made of others, but for some names."""
     found: dict[str, object] = {}
     plays = {entry.shape.play_index: entry for entry in plan.track.entries}
     for index, entry in plays.items():
         variables = plan.variables(entry)
         for name in filter(is_secret_name, variables):
+            if name in without:
+                continue
             with contextlib.suppress(UsageError):  # whoever reads it gets to know
                 value = variables[name]
                 found[f"{index}_{name}"] = value.secret() if isinstance(value, Hidden) else value

@@ -81,7 +81,8 @@ def _action(list_all: bool, host: str | None, as_graph: bool) -> str:
     names = [name for name, is_chosen in chosen.items() if is_chosen]
     if len(names) != 1:
         what = " and ".join(f"--{name}" for name in names) if names else "no action"
-        raise UsageError(f"{what} is given; one is needed", hint="Use one of --list, --host NAME and --graph.")
+        verb = "are" if len(names) > 1 else "is"
+        raise UsageError(f"{what} {verb} given; one is needed", hint="Use one of --list, --host NAME and --graph.")
     return names[0]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from checkrunner.model.plan import Command
+from checkrunner.model.playbook import OnInput
 from checkrunner.model.results import (
     CaptureState,
     Execution,
@@ -106,7 +107,14 @@ def _stuck(_command: Command, result: Result) -> str:
     return f"could not be ended after {result.elapsed_s:.1f} s"
 
 
-def _waiting_input(_command: Command, _result: Result) -> str:
+def _waiting_input(command: Command, result: Result) -> str:
+    if result.answered:
+        times = "its answer" if result.answered == 1 else f"{result.answered} answers"
+        return f"asks again after {times}: the same question, or one that none of its prompts matches"
+    if command.prompts:
+        return "asks what none of its prompts matches"
+    if command.on_input is OnInput.ASK:
+        return "asks, and nobody answered (run --interactive asks you)"
     return "waits for input that nobody gives"
 
 

@@ -251,17 +251,19 @@ class Starter:
             what = f"the agent did not say hello within {self._options.hello_timeout_s:g} s (start_timeout)"
             hint = (
                 "The host, or this machine, may be loaded (raise start_timeout, lower --forks), or a start-up file of "
-                "the login shell waits: see how long `ssh HOST true` takes"
+                f"the login shell waits: see how long `{self._by_hand('true')}` takes"
             )
         elif link.starting:
             what = "the login shell has started Python, which ended before its hello"
             hint = (
-                "Its start-up files may set limits that are too tight (ssh HOST ulimit -a: open files, memory, "
-                "processes) or redirect standard input; or that Python does not work: ssh HOST python3 -IS -c pass"
+                f"Its start-up files may set limits that are too tight ({self._by_hand('ulimit -a')}: open files, "
+                "memory, processes) or redirect standard input; or that Python does not work: "
+                f"{self._by_hand('python3 -IS -c pass')}"
             )
         else:
             what = "the login shell ended before the agent started"
-            hint = "See whether the account may run commands: ssh HOST /bin/sh -c true, and what its start-up files do"
+            by_hand = self._by_hand("/bin/sh -c true")
+            hint = f"See whether the account may run commands: {by_hand}, and what its start-up files do"
         facts = [f"{self._host.name}: {what}"]
         noise, tail = _shown(link.decoder.noise), _shown(link.channel.stderr_tail())
         if noise:
@@ -272,6 +274,10 @@ class Starter:
             facts.append("the login shell goes on there, as the server ends none of root's or behind a forced command")
             hint += ". What is left there ends with: pkill -f checkrunner-starting"
         return HandshakeError("; ".join(facts), hint=hint)
+
+    def _by_hand(self, command: str) -> str:
+        """How a user tries a command there without us."""
+        return f"ssh HOST {command}" if self._host.transport == "ssh" else f"{command} there"
 
     def _reads_all(self, link: Link) -> HostError:
         noise = _shown(link.decoder.noise)

@@ -6,17 +6,21 @@ from collections.abc import Iterator, Mapping
 
 from checkrunner.load.connection import CONNECTION_VARIABLES
 from checkrunner.load.draft import Assigned, Draft, DraftGroup, DraftHost
+from checkrunner.model.connections import EXEC_OPTIONS
 from checkrunner.model.errors import nearest
 
 __all__ = ["ACTED_ON", "ONLY_ANSIBLE", "warn_of_idle_settings"]
 
 _PREFIX = "ansible_"
+_OWN_PREFIX = "checkrunner_"
+_SEEN = "every user of this machine would see it in the arguments of kubectl: write it into a kubeconfig file"
 _OTHER_NAME = "write ansible_become_password"
 _BECOME_PROGRAM = "sudo, doas and su are called by their names, with the options that they need"
 
 ACTED_ON: frozenset[str] = frozenset(
     {
         *(name for names in CONNECTION_VARIABLES.values() for name in names if name.startswith(_PREFIX)),
+        *(name if name.startswith(_OWN_PREFIX) else _PREFIX + name for name in EXEC_OPTIONS),
         "ansible_become",
         "ansible_become_method",
         "ansible_become_pass",
@@ -31,6 +35,8 @@ ACTED_ON: frozenset[str] = frozenset(
 )
 """The variables that mean something here."""
 
+_OWN = tuple(sorted(name.removeprefix(_OWN_PREFIX) for name in ACTED_ON if name.startswith(_OWN_PREFIX)))
+
 ONLY_ANSIBLE: Mapping[str, str] = {
     "ansible_become_exe": _BECOME_PROGRAM,
     "ansible_become_flags": _BECOME_PROGRAM,
@@ -40,6 +46,11 @@ ONLY_ANSIBLE: Mapping[str, str] = {
     "ansible_connect_timeout": "the time to connect is the setting `connect_timeout`",
     "ansible_connection_timeout": "the time to connect is the setting `connect_timeout`",
     "ansible_control_path": "connections are not shared with ssh",
+    "ansible_docker_timeout": "the time to connect is the setting `connect_timeout`",
+    "ansible_kubectl_api_key": _SEEN,
+    "ansible_kubectl_local_env_vars": "write checkrunner_exec: [env, NAME=value, kubectl, ...]",
+    "ansible_kubectl_password": _SEEN,
+    "ansible_kubectl_token": _SEEN,
     "ansible_network_os": "hosts are reached by a shell",
     "ansible_pipelining": "everything is sent over one connection",
     "ansible_private_key": "the key is a file: ansible_ssh_private_key_file",
@@ -85,7 +96,14 @@ def _settings(draft: Draft) -> Iterator[tuple[str, Assigned]]:
     layers = [owner.vars for owner in owners]
     layers += [layer for folder in draft.folders for part in (folder.groups, folder.hosts) for layer in part.values()]
     for layer in layers:
-        yield from ((n, a) for n, a in layer.items() if n.startswith(_PREFIX) and n not in ACTED_ON)
+        yield from ((n, a) for n, a in layer.items() if _is_setting(n) and n not in ACTED_ON)
+
+
+def _is_setting(name: str) -> bool:
+    """Whether a name looks like one. Those of our own are few: a variable that is near to none of them is a user's."""
+    return name.startswith(_PREFIX) or (
+        name.startswith(_OWN_PREFIX) and nearest(name.removeprefix(_OWN_PREFIX), _OWN) is not None
+    )
 
 
 def _about(name: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from checkrunner.load.draft import Assigned
 from checkrunner.load.secrets import Covered, Sealed
+from checkrunner.model.connections import EXEC_OPTIONS
 from checkrunner.model.errors import LoadError
 from checkrunner.model.inventory import Host, Setting, empty
 from checkrunner.model.sources import Secret, SourceRef
@@ -65,7 +66,7 @@ _BARE_OPTIONS = frozenset(
 )
 _TEXT_OPTIONS = _BARE_OPTIONS - _SECRETS
 _OPTION_NAMES = {"ssh_host_key_checking": "host_key_checking", "become_pass": "become_password"}
-_READ_OPTIONS = frozenset({"become", "become_user", "host_key_checking", "ssh_common_args", "ssh_extra_args"})
+_READ_OPTIONS = EXEC_OPTIONS | {"become", "become_user", "host_key_checking", "ssh_common_args", "ssh_extra_args"}
 """The options that something here acts on: of the others a template stays as it is, and need not be one that works."""
 
 _TRANSPORT_OF = {
@@ -78,9 +79,18 @@ _TRANSPORT_OF = {
     "ansible.builtin.ssh": "ssh",
     "ansible.netcommon.paramiko": "ssh",
     "ansible.netcommon.paramiko_ssh": "ssh",
+    "community.docker.docker": "docker",
+    "community.docker.nsenter": "nsenter",
+    "community.general.docker": "docker",
+    "community.general.kubectl": "kubectl",
+    "community.kubernetes.kubectl": "kubectl",
+    "containers.podman.podman": "podman",
+    "kubernetes.core.kubectl": "kubectl",
 }
 """Connections of Ansible and what they are called as a transport; any other word is the name of one. Whether there is
 such a transport counts only where the host is to be reached."""
+
+_SEEN = "a secret in the arguments of a program is seen by every user of this machine"
 
 _LONE_NAME = re.compile(r"\s*\{\{[^'\"{}]*\}\}\s*")
 """A template without any text of its own: it says where a password is, and holds none."""
@@ -135,6 +145,8 @@ def settle(host: Host, values: Mapping[str, Any], fail: Callable[[Setting, str, 
             changes[field] = None if assigned is None else _password(assigned, fail_here)
         elif field in CONNECTION_VARIABLES:
             changes[field] = _text(assigned, fail_here)
+        elif field in EXEC_OPTIONS and isinstance(value, Secret):
+            raise fail(setting, _SEEN, "Give the program its secrets by a file or its own configuration")
         else:
             options[field] = value.reveal() if isinstance(value, Secret) else value
     left = {field: setting for field, setting in host.unsettled.items() if field not in values}
@@ -161,6 +173,8 @@ def _unsettled(
 def _setting(variables: Mapping[str, Assigned], assigned: Assigned, fail: _Fail) -> Setting:
     name = next(name for name, other in variables.items() if other is assigned)
     value = _hidden(name, assigned)
+    if isinstance(value, list):
+        value = tuple(value)
     line_text = "" if isinstance(value, Secret) else fail(assigned.ref, "", "").line_text
     return Setting(name=name, value=value, source=assigned.ref, line_text=line_text)
 
@@ -168,6 +182,8 @@ def _setting(variables: Mapping[str, Assigned], assigned: Assigned, fail: _Fail)
 def _is_template(assigned: Assigned) -> bool:
     """Whether a setting is rendered before it is used. What is encrypted and not opened may turn out to be one."""
     value = assigned.value
+    if isinstance(value, list):
+        return any(isinstance(word, Secret) or (isinstance(word, str) and _has_braces(word)) for word in value)
     if isinstance(value, Secret):
         return value.is_open and value.is_written and _has_braces(value.reveal())
     return isinstance(value, str) and _has_braces(value)
@@ -217,11 +233,15 @@ def _winner(variables: Mapping[str, Assigned], names: Iterable[str]) -> Assigned
     return found
 
 
+def _form(value: object) -> str:
+    return "a list" if isinstance(value, list) else "a mapping"
+
+
 def _text(assigned: Assigned | None, fail: _Fail) -> str | None:
     if assigned is None:
         return None
     if isinstance(assigned.value, list | dict):
-        raise fail(assigned.ref, "this connection setting is a text, not a list or mapping", "")
+        raise fail(assigned.ref, f"a connection setting is a text, this is {_form(assigned.value)}", "")
     return _written(assigned) or None
 
 
@@ -244,7 +264,8 @@ def _transport(assigned: Assigned | None, fail: _Fail) -> str:
 def _option_names(variables: Mapping[str, Assigned]) -> list[str]:
     """The variables that are options. Prefixed names come last, so that they win."""
     bare = [name for name in variables if name in _BARE_OPTIONS]
-    return bare + [name for name in variables if name.startswith("ansible_") and name not in _FIELD_NAMES]
+    own = [name for name in variables if name in EXEC_OPTIONS and name.startswith("checkrunner_")]
+    return bare + own + [name for name in variables if name.startswith("ansible_") and name not in _FIELD_NAMES]
 
 
 def _option(name: str) -> str:

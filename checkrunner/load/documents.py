@@ -13,14 +13,13 @@ from typing import Any
 
 import yaml
 
-from checkrunner.load.nodes import Node, YamlList, YamlMap, YamlScalar, raw_text
+from checkrunner.load.nodes import MAX_DEPTH, Node, YamlList, YamlMap, YamlScalar, raw_text
 from checkrunner.load.secrets import Place, SecretReader
 from checkrunner.model.errors import InventoryError, LoadError, nearest
 from checkrunner.model.sources import Secret, SourceRef, Template
 
 __all__ = ["Document", "dump", "parse"]
 
-_MAX_DEPTH = 100
 _FREE_EXPANSION = 100_000
 """Values that aliases may stand for in any file; beyond it, ten times what the file itself holds."""
 
@@ -194,8 +193,8 @@ class _Builder:
             self.commands[id(node)] = self.place(event)
         elif event.tag and event.tag not in {f"{_TAG}map", f"{_TAG}seq"} and not self.is_unsafe(event.tag):
             raise self.tag_error(event.tag, event)
-        if len(self.open) >= _MAX_DEPTH:
-            raise self.fail(self.at(event), f"is nested deeper than {_MAX_DEPTH} levels")
+        if len(self.open) >= MAX_DEPTH:
+            raise self.fail(self.at(event), f"is nested deeper than {MAX_DEPTH} levels")
         self.open.append((node, event.anchor))
         self.keys.append(None)
         self.merges.append([])
@@ -284,11 +283,14 @@ class _Builder:
 
     def tag_error(self, tag: str, event: yaml.Event) -> LoadError:
         hints = {"!unsafe": "In a check, `raw: true` takes the command as it stands."}
+        if tag in _SECRET_TAGS:
+            return self.fail(self.at(event), f"{tag} is for a text, this is a list or mapping")
         close = nearest(tag, _SECRET_TAGS)
+        shown = tag.replace(_TAG, "!!")
         hint = hints.get(
-            tag, f"Did you mean {close}?" if close else f"A text that starts with ! must be quoted: '{tag} ...'."
+            tag, f"Did you mean {close}?" if close else f"A text that starts with ! must be quoted: '{shown} ...'."
         )
-        return self.fail(self.at(event), f"the YAML tag {tag.replace(_TAG, '!!')} is not known here", hint)
+        return self.fail(self.at(event), f"the YAML tag {shown} is not known here", hint)
 
     def is_unsafe(self, tag: str | None) -> bool:
         """Ansible's mark of what is no template, in inventories."""
@@ -355,10 +357,18 @@ class _Builder:
         if tag not in _TYPES:
             raise self.tag_error(tag, event)
         try:
-            return _TYPES[tag](yaml.ScalarNode(tag, raw))
+            return _constructed(tag, raw)
         except (ValueError, KeyError, IndexError, AttributeError, yaml.YAMLError) as exc:
             what = tag.removeprefix(_TAG)
-            raise self.fail(self.at(event), f"{raw!r} is not a valid {what}", "Quote it to make it a text.") from exc
+            shown = repr(raw if len(raw) <= 40 else f"{raw[:37]}...")
+            raise self.fail(self.at(event), f"{shown} is not a valid {what}", "Quote it to make it a text.") from exc
+
+
+def _constructed(tag: str, raw: str) -> Any:
+    value = _TYPES[tag](yaml.ScalarNode(tag, raw))
+    if isinstance(value, int):
+        str(value)  # a ValueError for 0xff... of more digits than Python writes as a decimal number
+    return value
 
 
 def _leading(raw: str) -> Iterator[str]:

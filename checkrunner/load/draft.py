@@ -126,11 +126,14 @@ class Draft:
             self.warn(ref, message)
 
     def set_host_vars(self, hosts: Iterable[DraftHost], values: Mapping[str, Assigned]) -> None:
-        """Set variables of hosts. As in Ansible, they go to a group that was read before and has the host's name."""
-        for host in hosts:
+        """Set variables of hosts. As in Ansible, they go to a group that was read before and has the host's name.
+
+        Each host has lists and mappings of its own: written as YAML, no host's are an alias of another's.
+        """
+        for number, host in enumerate(hosts):
             group = self.groups.get(host.name)
             if group is None:
-                host.vars.update(values)
+                host.vars.update({name: _copied(value) for name, value in values.items()} if number else values)
                 continue
             for name, value in values.items():
                 message = f"{name!r} is set for the whole group {host.name!r}, because the host has the group's name"
@@ -177,3 +180,16 @@ class Draft:
             raise self.fail(
                 value.ref, message, "Of groups of one depth, the higher wins; without it, it is 1."
             ) from exc
+
+
+def _copied(assigned: Assigned) -> Assigned:
+    if not isinstance(assigned.value, list | dict):
+        return assigned
+    return Assigned(_copy(assigned.value), assigned.text, assigned.ref)
+
+
+def _copy(value: Any) -> Any:
+    """Lists and mappings anew, with the same values in them: a secret is opened once for all who have it."""
+    if isinstance(value, list):
+        return [_copy(item) for item in value]
+    return {key: _copy(item) for key, item in value.items()} if isinstance(value, dict) else value

@@ -39,10 +39,9 @@ def literal(text: str) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about escapes and the like in what is usually no Python at all
-            value = ast.literal_eval(text)
+            return _simple(ast.literal_eval(text))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return text
-    return _simple(value)
 
 
 def _simple(value: Any) -> Any:
@@ -56,6 +55,8 @@ def _simple(value: Any) -> Any:
         return [_simple(item) for item in value]
     if isinstance(value, dict):
         return {key: _simple(item) for key, item in value.items()}
+    if isinstance(value, int):
+        str(value)  # 0xff... can be longer than what Python writes as a decimal number: a ValueError
     return value
 
 

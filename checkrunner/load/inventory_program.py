@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from checkrunner.load.draft import Assigned, Draft, DraftGroup, DraftHost
+from checkrunner.load.nodes import is_too_deep
 from checkrunner.load.programs import run_program
 from checkrunner.load.secrets import Place
 from checkrunner.model.errors import InventoryError
@@ -62,11 +63,17 @@ class _Reader:
         try:
             text = output.stdout.decode("utf-8-sig")
             value = json.loads(text) if text.strip() else {}
+            _check(text, value)
         except UnicodeDecodeError as exc:
             raise self.fail(f"{asked} prints no UTF-8 text", hint) from exc
         except json.JSONDecodeError as exc:
             message = f"{asked} prints no JSON (line {exc.lineno}, column {exc.colno}: {exc.msg})"
             raise self.fail(message, hint) from exc
+        except UnicodeEncodeError as exc:
+            message = f"{asked} prints a text with {exc.object[exc.start]!r} in it, which is half a character"
+            raise self.fail(message, hint) from exc
+        except ValueError as exc:
+            raise self.fail(f"{asked} prints a number with too many digits", hint) from exc
         except RecursionError as exc:
             raise self.fail(f"{asked} prints JSON that is nested too deeply", hint) from exc
         return self.mapping(value, f"what {asked} prints")
@@ -129,3 +136,12 @@ class _Reader:
             text = value["__ansible_unsafe"]
             return Template(text=text, raw=True, source=self.ref) if "{" in text else text
         return {key: self.value(item) for key, item in value.items()}
+
+
+def _check(text: str, value: object) -> None:
+    """Raise RecursionError for what is too deep to be followed, and UnicodeEncodeError for texts that could not be
+    written anywhere: JSON can spell halves of characters."""
+    if is_too_deep(value):
+        raise RecursionError
+    if "\\ud" in text or "\\uD" in text:
+        json.dumps(value, ensure_ascii=False).encode()

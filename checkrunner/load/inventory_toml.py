@@ -7,6 +7,7 @@ import tomllib
 from typing import Any
 
 from checkrunner.load.draft import Assigned, Draft, DraftGroup
+from checkrunner.load.nodes import is_too_deep
 from checkrunner.model.errors import InventoryError, nearest
 from checkrunner.model.sources import SourceRef
 
@@ -20,9 +21,14 @@ def read_toml(text: str, path: str, draft: Draft) -> None:
     """Add what the text says to the draft. Raises InventoryError at the line, as far as it can be told."""
     draft.lines[path] = text.splitlines()
     try:
-        data = tomllib.loads(text)
+        data = _parsed(text)
     except tomllib.TOMLDecodeError as exc:
         raise _broken(str(exc), path, draft) from exc
+    except RecursionError as exc:
+        raise InventoryError("TOML: is nested too deeply", source=SourceRef(path=path)) from exc
+    except ValueError as exc:  # the one thing that TOML allows and Python does not
+        hint = "Put quotes around it to make it a text."
+        raise InventoryError("TOML: a number has too many digits", source=SourceRef(path=path), hint=hint) from exc
     if not data:
         raise InventoryError("the inventory is empty", source=SourceRef(path=path))
     reader = _Reader(path, draft)
@@ -31,6 +37,14 @@ def read_toml(text: str, path: str, draft: Draft) -> None:
         raise draft.fail(reader.at("plugin"), "this belongs to an inventory plugin, which is not supported", hint)
     for name, table in data.items():
         reader.group(name, table)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    data = tomllib.loads(text)
+    if is_too_deep(data):
+        raise RecursionError
+    str(data)  # a ValueError for 0xff... of more digits than Python writes as a decimal number
+    return data
 
 
 def _broken(problem: str, path: str, draft: Draft) -> InventoryError:

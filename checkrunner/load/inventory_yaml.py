@@ -53,7 +53,7 @@ def parse_data(text: str, path: str, secrets: SecretReader | None = None) -> Doc
     if text.lstrip()[:1] in {"{", "["}:
         try:
             value = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):  # what is wrong with it is said below, at its place
             value = None
     if value is None:
         return parse(text, path, InventoryError, secrets)

@@ -112,7 +112,11 @@ def _nearest(word: str, inventory: Inventory) -> str | None:
         close = nearest(word, [name for name, length in zip(names, alike, strict=True) if length == most][:_MANY])
         if close is not None:
             return close
-    return nearest(word, names if len(names) <= _MANY else inventory.groups)
+    if len(names) > _MANY:  # too many to compare with all: those that begin like it as far as any does
+        near = [name for name, length in zip(names, alike, strict=True) if most and length == most]
+        names = [*inventory.groups, *near][:_MANY]
+    # Names are written in one case each, mostly: `WEB` is not far from `web`.
+    return nearest(word, names) or next((name for name in names if name.casefold() == word.casefold()), None)
 
 
 def _common(one: str, other: str) -> int:

@@ -6,7 +6,10 @@ from typing import Any, TypeAlias
 
 from checkrunner.model.sources import SourceRef
 
-__all__ = ["Node", "YamlList", "YamlMap", "YamlScalar", "plain", "raw_text"]
+__all__ = ["MAX_DEPTH", "Node", "YamlList", "YamlMap", "YamlScalar", "is_too_deep", "plain", "raw_text"]
+
+MAX_DEPTH = 100
+"""How deep lists and mappings may be nested."""
 
 
 class YamlScalar:
@@ -89,6 +92,22 @@ def plain(node: Node | None) -> Any:
     if isinstance(node, YamlList):
         return [plain(item) for item in node]
     return {node.keys_at[key].value: plain(value) for key, value in node.items()}
+
+
+def is_too_deep(value: object) -> bool:
+    """Whether lists and mappings are nested deeper than anything that a person writes, and than code that follows them
+    can go."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            item
+            for found in level
+            if isinstance(found, list | dict)
+            for item in (found.values() if isinstance(found, dict) else found)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def raw_text(node: Node) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import selectors
+import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 
 __all__ = ["Output", "ProgramError", "run_program"]
@@ -38,7 +41,7 @@ def run_program(argv: Sequence[str], *, timeout_s: float) -> Output:
     """Run a program without a shell, with nothing on its standard input, and wait for its end.
 
     It may ask on the terminal (``/dev/tty``). Raises ProgramError when it cannot be started, fails, takes longer
-    than `timeout_s` or writes more than 64 MiB; it is killed then.
+    than `timeout_s` or writes more than 64 MiB; it is killed then, with what it has started.
     """
     try:
         process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -52,7 +55,7 @@ def run_program(argv: Sequence[str], *, timeout_s: float) -> Output:
             raise ProgramError(f"did not end within {timeout_s:g} s", hint=hint) from exc
         finally:
             if process.poll() is None:
-                process.kill()
+                _kill(process)
     if process.returncode:
         raise ProgramError(f"{_ended(process.returncode)}{_last_line(output.stderr)}")
     return output
@@ -86,6 +89,19 @@ def _read(process: subprocess.Popen[bytes], deadline: float) -> Output:
     except subprocess.TimeoutExpired as exc:
         raise TimeoutError from exc
     return Output(bytes(found[process.stdout]), bytes(found[process.stderr]))
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the program and its children. No process group does that: one of its own could not ask on the terminal."""
+    pids = [process.pid]
+    for pid in pids:
+        with contextlib.suppress(OSError):  # stopped, it starts no further one
+            os.kill(pid, signal.SIGSTOP)
+        with contextlib.suppress(OSError):  # without /proc the program alone is ended
+            pids += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split())
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _not_started(exc: OSError | ValueError) -> ProgramError:

@@ -13,6 +13,7 @@ __all__ = ["MAX_HOSTS", "expand_range", "host_names", "split_port"]
 MAX_HOSTS = 100_000
 """How many names one entry may stand for: more is a typing error."""
 
+_MOST_DIGITS = 1000  # a number of some thousand digits is one that Python does not read
 _TOO_MANY = "Is there a digit too many? So many hosts are written as several ranges."
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _WHOLE_RANGE = re.compile(r"\[([0-9]+:[0-9]+|[A-Za-z]:[A-Za-z])(:[0-9]+)?\]")
@@ -71,7 +72,7 @@ def split_port(text: str) -> tuple[str, int | None]:
 
 
 def _port(text: str, whole: str, offset: int) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
+    if not (_digits(text) and 0 < int(text) < 65536):
         hint = "A host may end in :PORT, a number from 1 to 65535."
         raise NotationError(f"{text!r} is not a port" if text else f"{whole!r} ends in ':'", hint, offset)
     return int(text)
@@ -142,7 +143,7 @@ def _items(inner: str, shown: str, offset: int) -> Sequence[str]:
 
 
 def _digits(text: str) -> bool:
-    return text.isascii() and text.isdigit()
+    return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
 
 
 def _step(text: str, shown: str, offset: int) -> int:

@@ -80,6 +80,19 @@ class Sealed(Secret):
                 raise
         return self._value
 
+    def hide_line(self) -> None:
+        """Let errors show the place alone and not its line, which is one of an encrypted file."""
+        opener = self._opener
+
+        def opened() -> str:
+            try:
+                return opener()
+            except LoadError as exc:
+                exc.line_text = ""
+                raise
+
+        object.__setattr__(self, "_opener", opened)
+
     def give_up(self) -> None:
         """Let a placeholder stand for what cannot be opened: it was said once, and the rest is to be looked at too."""
         object.__setattr__(self, "_error", None)
@@ -121,6 +134,7 @@ class SecretReader:
         self._environment: Mapping[str, str] = empty() if environment is None else environment
         self.timeout_s = timeout_s
         self._dry = dry
+        self._found: dict[str, str | None] = {}  # by encrypted text, which may be there once for each of many hosts
 
     @property
     def has_passwords(self) -> bool:
@@ -161,10 +175,13 @@ class SecretReader:
                 raise place.fail(f"is encrypted, and no vault password is given{of}", _HOW)
             # As Ansible does: first the passwords of its own label, then the others.
             ordered = sorted(self._passwords, key=lambda password: password.label != (envelope.label or "default"))
-            for password in ordered:
-                found = open_envelope(envelope, [password.reveal()])
-                if found is not None:
-                    return found[0].decode("utf-8")
+            if text not in self._found:
+                tried = (open_envelope(envelope, [password.reveal()]) for password in ordered)
+                found = next((one for one in tried if one is not None), None)
+                self._found[text] = None if found is None else found[0].decode("utf-8")
+            value = self._found[text]
+            if value is not None:
+                return value
         except VaultError as exc:
             raise place.fail(exc.message, exc.hint) from exc
         except UnicodeDecodeError as exc:
@@ -218,6 +235,8 @@ def covered(value: Any) -> Any:
         return [covered(item) for item in value]
     if isinstance(value, Template):
         return Secret(value.text)  # marked as one that is not rendered
+    if isinstance(value, Sealed):
+        value.hide_line()
     return value if value is None or isinstance(value, bool | Secret) else Covered(str(value))
 
 

@@ -12,7 +12,7 @@ from checkrunner.load.inventory_forms import read_inventory
 from checkrunner.load.inventory_program import read_program
 from checkrunner.load.programs import ProgramError
 from checkrunner.load.veil import veiled
-from checkrunner.model.errors import InventoryError
+from checkrunner.model.errors import InventoryError, nearest
 from checkrunner.model.sources import SourceRef
 from checkrunner.nodesets import PREFIX, NodeSetError, node_set
 
@@ -41,10 +41,27 @@ def read_source(source: str, draft: Draft) -> str | None:
             raise InventoryError("the directory holds no inventory", source=SourceRef(path=source), hint=hint)
         return source
     if not os.path.exists(source):
-        hint = f"For a host of that name write -i {source}, (with the comma)." if "/" not in source else ""
-        raise InventoryError("there is no such inventory file", source=SourceRef(path=source), hint=hint)
+        raise _missing(source)
     _read_path(source, draft)
     return os.path.dirname(source)
+
+
+def _missing(source: str) -> InventoryError:
+    """The error for a source that does not exist: a mistyped file, or names of hosts without a sign that they are."""
+    if not source.strip():
+        return InventoryError("an empty text is no inventory", source=SourceRef(path="-i"), hint="Name a file.")
+    folder, name = os.path.split(source)
+    try:
+        close = nearest(name, os.listdir(folder or "."))
+    except OSError:
+        close = None
+    if close is not None:
+        hint = f"Did you mean {os.path.join(folder, close)!r}?"
+    elif "[" in source:
+        hint = f"A node set is written -i '{PREFIX}{source}'."
+    else:
+        hint = "" if folder else f"For a host of that name write -i {source}, (with the comma)."
+    return InventoryError("there is no such inventory file", source=SourceRef(path=source), hint=hint)
 
 
 def _read_list(source: str, draft: Draft) -> None:
@@ -79,6 +96,8 @@ def _read_directory(folder: str, draft: Draft, above: set[str]) -> int:
     for path in _entries(folder):
         if os.path.isdir(path):
             count += _read_directory(path, draft, above | {real})
+        elif os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for without end
+            raise InventoryError("is neither a file nor a directory", source=SourceRef(path=path))
         else:
             _read_path(path, draft)
             count += 1

@@ -191,8 +191,10 @@ def _file_terms(name: str) -> list[Term]:
     try:
         with open(path, encoding="utf-8-sig") as file:
             lines = [line.strip() for line in file]
-    except (OSError, UnicodeDecodeError) as exc:
-        raise UsageError(f"limit file {path!r} cannot be read: {getattr(exc, 'strerror', None) or exc}") from exc
+    except OSError as exc:
+        raise UsageError(f"limit file {path!r} cannot be read: {exc.strerror or exc}") from exc
+    except UnicodeDecodeError as exc:
+        raise UsageError(f"limit file {path!r} is not UTF-8 text", hint="Save the file as UTF-8.") from exc
     terms = [term for line in lines if line and not line.startswith("#") for term in pattern_terms(line)]
     if not terms:
         raise NoHostsError(f"limit file {path!r} names no host")

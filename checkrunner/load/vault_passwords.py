@@ -73,7 +73,8 @@ def _check(name: str, path: str) -> None:
 
 
 def _asked(ask: Ask, prompt: str) -> bytes:
-    return _checked(ask(prompt).reveal().encode("utf-8", "surrogateescape"), "the vault password that was typed")
+    typed = ask(prompt).reveal().encode("utf-8", "surrogateescape")
+    return _checked(typed.strip(), "the vault password that was typed")  # as Ansible does
 
 
 def _read(name: str, path: str) -> bytes:

@@ -12,7 +12,8 @@
     └─ HostError (3)                  one host's trouble: never leaves the engine, becomes an `unknown` verdict
        ├─ ConnectError
        │  ├─ ConnectTimeoutError  ├─ UnreachableError  ├─ ThrottledError
-       │  ├─ AuthenticationError  ├─ HostKeyError     └─ UnsupportedError
+       │  ├─ AuthenticationError  ├─ HostKeyError     ├─ UnsupportedError
+       │  └─ NoShellError
        ├─ BecomeError                 another user of the host is not to be had: its checks alone are concerned
        ├─ BootstrapError              the connection stands, the remote side does not
        │  ├─ NoInterpreterError   ├─ RemoteStorageError  └─ HandshakeError
@@ -48,6 +49,7 @@ __all__ = [
     "LoadError",
     "NoHostsError",
     "NoInterpreterError",
+    "NoShellError",
     "PlaybookError",
     "ProtocolError",
     "RemoteStorageError",
@@ -227,6 +229,12 @@ class UnsupportedError(ConnectError):
     """The host is reached in a way that there is no transport for. Nothing was tried."""
 
     state = HostState.UNSUPPORTED
+
+
+class NoShellError(ConnectError):
+    """The host was reached and has no shell that could be started."""
+
+    state = HostState.NO_SHELL
 
 
 class BootstrapError(HostError):

@@ -22,10 +22,10 @@ def empty() -> Mapping[str, Any]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """A connection setting as written, whose value is not known while the inventory is read: it is a template, or a
-    secret that is opened late. `name` is the variable that holds it."""
+    secret that is opened late, or a list with such words. `name` is the variable that holds it."""
 
     name: str
-    value: str | Secret
+    value: str | Secret | tuple[Any, ...]
     source: SourceRef = NOWHERE
     line_text: str = ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from checkrunner.model.errors import LoadError, TemplateError
@@ -38,16 +39,29 @@ def value_of_setting(setting: Setting, names: SettingNames) -> Any:
     Raises TemplateError at the setting's place, and LoadError at the place of a secret that cannot be opened.
     """
     value = setting.value
+    if isinstance(value, tuple):
+        words = [_word(setting, word, names) for word in value]
+        secret = any(isinstance(word, Secret) for word in words)
+        return Secret(" ".join(map(_plain, words))) if secret else words
     is_secret = isinstance(value, Secret)
     text = value.reveal() if isinstance(value, Secret) else value
     if is_secret and not ("{{" in text or "{%" in text):
         return value
     values = [_rendered(setting, text, names, variables) for variables in names.layers]
-    texts = {other.reveal() if isinstance(other, Secret) else str(other) for other in values}
+    texts = {_plain(other) for other in values}
     if len(texts) > 1:
         raise setting_error(setting, "the plays give it different values", "One connection serves all plays")
     found = values[0]
     return Secret(str(found)) if is_secret and not isinstance(found, Secret) else found
+
+
+def _word(setting: Setting, word: Any, names: SettingNames) -> Any:
+    """The value of one word of a list."""
+    return value_of_setting(replace(setting, value=word), names) if isinstance(word, str | Secret) else word
+
+
+def _plain(value: object) -> str:
+    return value.reveal() if isinstance(value, Secret) else str(value)
 
 
 def _rendered(setting: Setting, text: str, names: SettingNames, variables: Variables) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from checkrunner.model.errors import TemplateError
@@ -10,7 +10,7 @@ from checkrunner.model.sources import Secret, Template
 from checkrunner.plan.build import Plan
 from checkrunner.plan.variables import holds_template
 
-__all__ = ["secrets_in", "unopened_secrets"]
+__all__ = ["leading_to_closed", "secrets_in", "unopened_secrets"]
 
 
 def secrets_in(value: Any) -> Iterator[Secret]:
@@ -27,19 +27,32 @@ def secrets_in(value: Any) -> Iterator[Secret]:
 
 def unopened_secrets(plan: Plan) -> tuple[list[Secret], list[Secret]]:
     """The secrets of the plan that are not opened yet: those that a check or a connection needs, and the others."""
-    layers: list[Mapping[str, Any]] = [plan.setup.extra_vars, *(play.vars for play in plan.playbook.plays)]
-    layers += [host.host.vars for host in plan.hosts]
+    layers = _layers(plan)
     named = [(name, secret) for layer in layers for name, secret in _closed(layer)]
     used = [host.host.password for host in plan.hosts if host.host.password is not None]
     checks = [plan.shapes[key].check for key in plan.selected]
     texts = [text for check in checks for text in (*check.env.values(), *(rule.answer for rule in check.prompts))]
     used += [text for text in texts if isinstance(text, Secret)]
     if named:
-        read = _read(plan, layers)
+        read = _read(plan, layers, {name for key in plan.selected for name in plan.shapes[key].free})
         used += [secret for name, secret in named if name in read]
     needed = dict.fromkeys(secret for secret in used if not secret.is_open)
     others = dict.fromkeys(secret for _, secret in named if secret not in needed)
     return list(needed), list(others)
+
+
+def leading_to_closed(plan: Plan, names: Iterable[str]) -> frozenset[str]:
+    """Those of the variables whose value is made of secrets that are not opened: to read one would open them."""
+    layers = _layers(plan)
+    closed = {name for layer in layers for name, _ in _closed(layer)}
+    if not closed:
+        return frozenset()
+    return frozenset(name for name in names if not closed.isdisjoint(_read(plan, layers, {name})))
+
+
+def _layers(plan: Plan) -> list[Mapping[str, Any]]:
+    hosts = (host.host.vars for host in plan.hosts)
+    return [plan.setup.extra_vars, *(play.vars for play in plan.playbook.plays), *hosts]
 
 
 def _closed(layer: Mapping[str, Any]) -> Iterator[tuple[str, Secret]]:
@@ -48,10 +61,10 @@ def _closed(layer: Mapping[str, Any]) -> Iterator[tuple[str, Secret]]:
             yield from ((name, secret) for secret in secrets_in(value) if not secret.is_open)
 
 
-def _read(plan: Plan, layers: list[Mapping[str, Any]]) -> set[str]:
-    """The variables that the selected checks read, and those that these are made of."""
+def _read(plan: Plan, layers: list[Mapping[str, Any]], names: set[str]) -> set[str]:
+    """These variables, and those that they are made of."""
     read: set[str] = set()
-    todo = {name for key in plan.selected for name in plan.shapes[key].free}
+    todo = set(names)
     while todo:
         read |= todo
         texts = {text for layer in layers for name in todo & layer.keys() for text in _texts(layer[name])}

@@ -290,6 +290,16 @@ def test_shells_do_not_outlive_an_agent_that_is_killed(start_agent: Start, tmp_p
     assert eventually(lambda: not any(alive(shell) for shell in [*shells, int(pid.read_text())]))
 
 
+def test_an_agent_out_of_descriptors_still_clears_up(start_agent: Start) -> None:
+    agent = start_agent(prefix=["prlimit", "--nofile=24"])
+    for number in range(8):
+        with contextlib.suppress(OSError):
+            agent.start("sleep 300 & sleep 300", session=f"s{number}")
+    agent.process.wait(20)
+    assert everything_of(agent) == []
+    assert not agent.directory.exists()
+
+
 def test_a_living_agents_directory_is_left_alone(start_agent: Start) -> None:
     first, second = start_agent(), start_agent()
     assert first.directory.exists()

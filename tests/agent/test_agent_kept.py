@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pytest
 from agent_process import AgentProcess, Answer, alive, eventually, interpreters, kill_quietly
+
+from checkrunner.link.payload import START
 
 Start = Callable[..., AgentProcess]
 KEEP = {"keep": 1}
@@ -41,41 +44,38 @@ def place(tmp_path: Path) -> Iterator[Place]:
     yield Place(tmp_path)
     for file in tmp_path.glob("*.pid"):
         kill_quietly(int(file.read_text()))
-    assert eventually(lambda: not readers()), "readers end with the one whose output they read"
+    assert eventually(lambda: not readers(tmp_path)), "readers end with the one whose output they read"
 
 
-def readers() -> list[int]:
-    """Processes that read our outputs when nobody else does."""
+def readers(path: Path) -> list[str]:
+    """Processes that read outputs that lay under the path when nobody else does. Other tests have theirs."""
     found = []
     for entry in Path("/proc").iterdir():
-        try:
-            if (
-                entry.name.isdigit()
-                and (entry / "cmdline").read_bytes() == b"cat\0"
-                and not (entry / "environ").read_bytes()
-            ):
-                found.append(int(entry.name))
-        except OSError:
-            pass
+        with contextlib.suppress(OSError):
+            is_cat = entry.name.isdigit() and (entry / "comm").read_text() == "cat\n"
+            if is_cat and os.readlink(entry / "fd" / "0").startswith(f"{path}/"):
+                found.append(entry.name)
     return found
 
 
 # Each writes to both outputs all the time, marks that it still does, and puts its pid into NAME.pid.
 LOOP = "while :; do echo out; echo err >&2; echo x >>PLACE/NAME.log; sleep 0.05; done"
+# What is left is looked for in one moment: it has to be there by then.
+UP = "until [[ -s PLACE/NAME.pid ]]; do sleep 0.02; done; sleep 0.2"
 DAEMONS = {
-    "subshell": "(echo $BASHPID >PLACE/NAME.pid; LOOP) & sleep 0.2",
-    "function": "f() { echo $BASHPID >PLACE/NAME.pid; LOOP; }; f & disown; sleep 0.2",
-    "nohup": "nohup sh -c 'echo $$ >PLACE/NAME.pid; LOOP' & sleep 0.2",
-    "setsid": "setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP'; sleep 0.2",
-    "wiped": "env -i setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP'; sleep 0.2",
+    "subshell": "(echo $BASHPID >PLACE/NAME.pid; LOOP) & UP",
+    "function": "f() { echo $BASHPID >PLACE/NAME.pid; LOOP; }; f & disown; UP",
+    "nohup": "nohup sh -c 'echo $$ >PLACE/NAME.pid; LOOP' & UP",
+    "setsid": "setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP'; UP",
+    "wiped": "env -i setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP'; UP",
     "late": "(sleep 1; env -i setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP') &",
-    "closed": "setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP' <&- >&- 2>&-; sleep 0.2",
-    "script": "sh -c 'sh -c \"echo \\$\\$ >PLACE/NAME.pid; LOOP\" &'; sleep 0.2",
+    "closed": "setsid -f sh -c 'echo $$ >PLACE/NAME.pid; LOOP' <&- >&- 2>&-; UP",
+    "script": "sh -c 'sh -c \"echo \\$\\$ >PLACE/NAME.pid; LOOP\" &'; UP",
 }
 
 
 def daemon(place: Place, name: str) -> str:
-    return DAEMONS[name].replace("LOOP", LOOP).replace("PLACE", str(place.path)).replace("NAME", name)
+    return DAEMONS[name].replace("LOOP", LOOP).replace("UP", UP).replace("PLACE", str(place.path)).replace("NAME", name)
 
 
 def end(agent: AgentProcess, how: str) -> None:
@@ -102,6 +102,7 @@ def test_what_is_kept_lives_on_and_writes_on(start_agent: Start, place: Place, h
         assert pid in result["leftover"] or name == "late"
     agent.run("true")
     end(agent, how)
+    assert readers(place.path)
     for name in DAEMONS:
         assert place.grows(f"{name}.log"), name
     # The next agent of this user clears up after a killed one; not this.
@@ -241,6 +242,28 @@ def test_without_a_directory(start_agent: Start, place: Place) -> None:
     agent.run(daemon(place, "nohup").replace(str(place.path), "/mnt"), keys=KEEP)
     agent.bye()
     assert place.grows("nohup.log")
+
+
+NO_ROOM = f"""
+import posix, sys
+real = posix.fork
+def fork():
+    if sys._getframe(1).f_code.co_name == "leave_reader":
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+    return real()
+posix.fork = fork
+exec({START!r})
+"""
+
+
+def test_on_a_host_without_room_for_a_reader(start_agent: Start, place: Place) -> None:
+    agent = start_agent(env=place.env, start=NO_ROOM)
+    result = agent.run(daemon(place, "subshell"), keys=KEEP)
+    assert (result["execution"], result["rc"]) == ("done", 0)
+    assert place.grows("subshell.log")
+    assert agent.output("echo on") == "on\n"
+    agent.bye()
+    assert not agent.directory.exists()
 
 
 def test_with_readings(start_agent: Start, place: Place) -> None:

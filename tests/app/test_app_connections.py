@@ -197,10 +197,43 @@ def test_a_host_without_a_transport_is_unsupported(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="w1: the connection 'winrm' is not supported") as caught:
         asyncio.run(links.open(found["w1"]))
     assert caught.value.state is HostState.UNSUPPORTED
-    assert "local and ssh" in caught.value.hint
+    assert "docker, exec, kubectl, local, nsenter, podman and ssh" in caught.value.hint
     assert links.warnings(found["w1"]) == ()
     (problem,) = lint_playbook(asked)
     assert problem.message.startswith("w[1-2]: the connection 'winrm' is not supported")
+
+
+def test_settings_of_programs_are_rendered_where_they_count(tmp_path: Path) -> None:
+    inventory = (
+        "all:\n  hosts:\n"
+        "    e: {ansible_connection: exec, checkrunner_exec: [ip, netns, exec, '{{ net }}'], net: blue}\n"
+        "    d: {ansible_connection: docker, ansible_host: 'web-{{ n }}', ansible_docker_extra_args: '-H {{ n }}', n: 1}\n"
+        "    n: {ansible_connection: nsenter, ansible_host: '{{ nope }}', ansible_nsenter_pid: '{{ 40 + 2 }}'}\n"
+        "  vars: {ansible_kubectl_pod: '{{ nope }}', ansible_password: !env NOT_SET}\n"
+    )
+    found = hosts(prepare(request(tmp_path, inventory)))
+
+    assert found["e"].options["checkrunner_exec"] == ["ip", "netns", "exec", "blue"]
+    assert (found["d"].address, found["d"].options["docker_extra_args"]) == ("web-1", "-H 1")
+    assert found["n"].options["nsenter_pid"] == 42
+    assert all(not host.unsettled and host.password is None for host in found.values())
+
+
+@pytest.mark.parametrize("setting", ["checkrunner_exec: [app, '{{ token }}']", "checkrunner_exec: 'app {{ token }}'"])
+def test_no_secret_becomes_an_argument(tmp_path: Path, setting: str) -> None:
+    inventory = f"all: {{hosts: {{h: {{ansible_connection: exec, token: !env WHO, {setting}}}}}}}\n"
+
+    with pytest.raises(LoadError, match="seen by every user of this machine") as caught:
+        prepare(request(tmp_path, inventory))
+
+    assert "from-env" not in str(caught.value)
+    assert "checkrunner_exec of host h" in str(caught.value)
+
+
+def test_a_program_that_cannot_be_one_ends_lint(tmp_path: Path) -> None:
+    problems = lint_playbook(request(tmp_path, "all: {hosts: {h: {ansible_connection: exec}}}\n"))
+
+    assert [problem.message for problem in problems] == ["h: the connection 'exec' needs the variable checkrunner_exec"]
 
 
 def test_a_near_miss_is_named(tmp_path: Path) -> None:

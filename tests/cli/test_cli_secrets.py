@@ -239,6 +239,18 @@ def test_values_that_no_check_reads_need_no_password(cli: Cli) -> None:
     assert "inv.yml:4:13: 1 encrypted value that no check reads cannot be opened" in done.stdout
 
 
+def test_masking_runs_no_program(cli: Cli) -> None:
+    (cli.folder / "group_vars/all").unlink()
+    (cli.folder / "play.yml").write_text(
+        "- hosts: localhost\n"
+        "  vars: {spare: !cmd touch ran, db_password: 'p{{ spare }}', top_secret: '{{ db_password }}'}\n"
+        "  checks: [{run: 'true'}]\n"
+    )
+
+    assert cli("run", "play.yml").returncode == 0
+    assert not (cli.folder / "ran").exists()
+
+
 def test_variables_beside_the_playbook_reach_every_verb(cli: Cli) -> None:
     (cli.folder / "books/group_vars").mkdir(parents=True)
     (cli.folder / "books/play.yml").write_text("- hosts: all\n  checks:\n    - {id: a, run: 'exit {{ code }}'}\n")

@@ -10,8 +10,8 @@ from judge_factory import FAILED, TRUNCATED, expected, judged, make_check, outpu
 from checkrunner.judge.expectations import EXPECTATIONS
 from checkrunner.judge.judge import Judge
 from checkrunner.model.observation import Activity, Observation
-from checkrunner.model.plan import Command
-from checkrunner.model.playbook import Check, Expectation
+from checkrunner.model.plan import Command, Prompt
+from checkrunner.model.playbook import Check, Expectation, OnInput
 from checkrunner.model.results import (
     Execution,
     Output,
@@ -408,3 +408,34 @@ def test_values_made_by_templates() -> None:
     assert not Judge(Templates()).problems(check)
     assert judged(check, stdout=READY, names={"least": 3}).state is OK
     assert judged(check, stdout=READY, names={"least": "x"}).state is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("command", "answers", "message"),
+    [
+        ({"prompts": (Prompt(match="Name", answer="x"),)}, 0, "asks what none of its prompts matches"),
+        (
+            {"prompts": (Prompt(match="Name", answer="x"),)},
+            1,
+            "asks again after its answer: the same question, or one that none of its prompts matches",
+        ),
+        (
+            {"on_input": OnInput.ASK},
+            2,
+            "asks again after 2 answers: the same question, or one that none of its prompts matches",
+        ),
+        ({"on_input": OnInput.ASK}, 0, "asks, and nobody answered (run --interactive asks you)"),
+        ({"on_input": OnInput.FAIL}, 0, "waits for input that nobody gives"),
+    ],
+)
+def test_a_question_without_an_answer_says_why_there_was_none(
+    command: dict[str, Any], answers: int, message: str
+) -> None:
+    verdict = judged(
+        make_check(),
+        command=Command(shell="ask", **command),
+        execution=Execution.WAITING_INPUT,
+        rc=None,
+        answered=answers,
+    )
+    assert (verdict.state, reasons(verdict)) == (UNKNOWN, [message])

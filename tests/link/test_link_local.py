@@ -137,13 +137,17 @@ def test_settings_that_mean_nothing_here_are_named() -> None:
 
 
 def test_transports_by_name() -> None:
-    assert [type(make_transport(name)).__name__ for name in TRANSPORTS] == ["LocalTransport", "SshTransport"]
+    assert {name: type(make_transport(name)).__name__ for name in TRANSPORTS} == {
+        "local": "LocalTransport",
+        "ssh": "SshTransport",
+        **dict.fromkeys(("exec", "docker", "podman", "kubectl", "nsenter"), "ExecTransport"),
+    }
     with pytest.raises(UnknownNameError, match="Did you mean 'ssh'"):
         make_transport("shh")
 
 
-def test_the_local_transport_does_not_import_asyncssh() -> None:
-    code = (
-        "import sys, checkrunner.link.transports as t; t.make_transport('local'); sys.exit('asyncssh' in sys.modules)"
-    )
+@pytest.mark.parametrize("name", ["local", "docker"])
+def test_transports_without_ssh_do_not_import_asyncssh(name: str) -> None:
+    make = f"import sys, checkrunner.link.transports as t; t.make_transport({name!r})"
+    code = f"{make}; sys.exit('asyncssh' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from checkrunner.load.connection import settle
-from checkrunner.load.inventory import load_inventory
+from checkrunner.load.inventory import load_inventory, load_inventory_with_origins
 from checkrunner.model.errors import InventoryError, LoadError
 from checkrunner.model.inventory import Host, Setting
 from checkrunner.model.sources import Secret
@@ -55,7 +55,12 @@ def test_the_prefixed_name_wins(tmp_path: Path) -> None:
         ("ansible.builtin.ssh", "ssh"),
         # Whether there is such a transport counts only where the host is to be reached.
         ("winrm", "winrm"),
-        ("community.docker.docker", "community.docker.docker"),
+        ("community.docker.docker", "docker"),
+        ("community.docker.docker_api", "community.docker.docker_api"),
+        ("community.docker.nsenter", "nsenter"),
+        ("containers.podman.podman", "podman"),
+        ("kubernetes.core.kubectl", "kubectl"),
+        ("exec", "exec"),
     ],
 )
 def test_transports(tmp_path: Path, written: str, transport: str) -> None:
@@ -69,7 +74,7 @@ def test_transports(tmp_path: Path, written: str, transport: str) -> None:
         ("ansible_port: x", 33, "'x' is not a port", "65535"),
         ("ansible_port: 0", 33, "'0' is not a port", ""),
         ("ansible_port: true", 33, "'true' is not a port", ""),
-        ("ansible_user: [a]", 33, "not a list", ""),
+        ("ansible_user: [a]", 33, "this is a list", ""),
     ],
 )
 def test_settings_that_cannot_be(tmp_path: Path, variables: str, column: int, message: str, hint: str) -> None:
@@ -206,7 +211,7 @@ def test_values_of_templates_are_read_as_written_ones_are(tmp_path: Path) -> Non
         ("port", "x", "ansible_port: 'x' is not a port"),
         ("port", Secret("90210"), "ansible_port: ******** is not a port"),
         ("port", True, "is not a port"),
-        ("address", ["a"], "ansible_host: this connection setting is a text"),
+        ("address", ["a"], "ansible_host: a connection setting is a text"),
     ],
 )
 def test_values_of_templates_that_cannot_be(tmp_path: Path, field: str, value: object, message: str) -> None:
@@ -216,3 +221,62 @@ def test_values_of_templates_that_cannot_be(tmp_path: Path, field: str, value: o
         settle(found, {field: value}, fail)
 
     assert message in caught.value.message
+
+
+def test_settings_of_programs_that_lead_to_a_host(tmp_path: Path) -> None:
+    found = host(
+        tmp_path,
+        "checkrunner_exec: [docker, exec, -i, box], ansible_docker_extra_args: '-H {{ d }}', "
+        "ansible_kubectl_namespace: shop, ansible_nsenter_pid: 7, checkrunner_nsenter_target: '{{ p }}', exec: [x]",
+    )
+
+    assert dict(found.options) == {
+        "checkrunner_exec": ["docker", "exec", "-i", "box"],
+        "docker_extra_args": "-H {{ d }}",
+        "kubectl_namespace": "shop",
+        "nsenter_pid": 7,
+        "checkrunner_nsenter_target": "{{ p }}",
+    }
+    assert found.unsettled.keys() == {"docker_extra_args", "checkrunner_nsenter_target"}
+
+
+def test_lists_with_templates_are_settled_as_a_whole(tmp_path: Path) -> None:
+    found = host(tmp_path, "checkrunner_exec: [ip, netns, exec, '{{ net }}', 7]")
+
+    setting = found.unsettled["checkrunner_exec"]
+    assert setting.value == ("ip", "netns", "exec", "{{ net }}", 7)
+    assert "{{ net }}" in setting.line_text
+    settled = settle(found, {"checkrunner_exec": ["ip", "netns", "exec", "blue", 7]}, fail)
+    assert settled.options["checkrunner_exec"] == ["ip", "netns", "exec", "blue", 7]
+
+
+def test_a_list_in_ini(tmp_path: Path) -> None:
+    found = ini_host(tmp_path, """ansible_connection=exec checkrunner_exec='["ip", "netns", "exec", "blue"]'""")
+
+    assert (found.transport, found.options["checkrunner_exec"]) == ("exec", ["ip", "netns", "exec", "blue"])
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        "checkrunner_exec: [app, !env TOKEN]",
+        "checkrunner_exec: '{{ x }}'",
+        "ansible_docker_extra_args: '{{ x }}'",
+        "ansible_kubectl_context: !env TOKEN",
+    ],
+)
+def test_no_secret_goes_into_arguments(tmp_path: Path, variables: str) -> None:
+    found = host(tmp_path, variables)
+
+    (field,) = found.unsettled
+    with pytest.raises(LoadError, match="seen by every user of this machine"):
+        settle(found, {field: Secret("s")}, fail)
+
+
+def test_misspelt_names_of_our_own_are_told_of(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text("h checkrunner_exce=x checkrunner_weather=fine\n", encoding="utf-8")
+
+    (warning,) = load_inventory_with_origins([str(path)])[1].warnings
+    assert "checkrunner_exce is no setting that is known" in warning
+    assert "Did you mean checkrunner_exec?" in warning

@@ -189,3 +189,20 @@ def test_a_group_that_no_pattern_can_name_is_warned_of(tmp_path: Path, name: str
 
 def test_an_empty_file_names_no_hosts(tmp_path: Path) -> None:
     assert warnings(tmp_path, "# nothing yet\n\n; nor here\n") == (" is empty: it names no hosts",)
+
+
+def test_a_number_that_cannot_be_written_is_a_text() -> None:
+    text = "0x" + "f" * 5000
+
+    assert literal(text) == text
+    assert literal(f"[{text}]") == f"[{text}]"
+
+
+def test_hosts_of_a_range_have_lists_of_their_own(tmp_path: Path) -> None:
+    inventory = load(tmp_path, "h[1:2] l=\"{'a': [1]}\"\n")
+
+    first, second = (host.vars["l"] for host in inventory.hosts.values())
+
+    assert first == second == {"a": [1]}
+    assert first is not second
+    assert first["a"] is not second["a"]

@@ -162,7 +162,7 @@ def test_the_verb_writes_to_a_file(oracle: Oracle, cli: Cli) -> None:
     ("words", "code", "said"),
     [
         ([], 64, "no action is given"),
-        (["--list", "--graph"], 64, "--list and --graph is given"),
+        (["--list", "--graph"], 64, "--list and --graph are given"),
         (["--graph", "wbe"], 64, "Did you mean 'web'?"),
         (["--host", "wbe"], 4, "Did you mean 'web'?"),
         (["--host", "web"], 64, "'web' is not one host, but 2"),
@@ -203,3 +203,18 @@ def test_nothing_that_a_terminal_would_act_on_is_printed(cli: Cli) -> None:
         assert "\x1b" not in shown
         assert "\u202e" not in shown
     assert json.loads(cli("-i", "odd.yml", "--host", "h").stdout) == {"x": "\x1b[2J\u202e\n"}
+
+
+def test_masks_within_lists_of_a_tree_are_like_other_texts(cli: Cli) -> None:
+    (cli.folder / "hosts.yml").write_text("all: {hosts: {h: {tokens: [!env TOKEN, {a: !env TOKEN}]}}}\n")
+
+    done = cli("-i", "hosts.yml", "--graph", "--vars")
+
+    assert "{tokens = ['********', {'a': '********'}]}" in done.stdout
+
+
+def test_lists_of_several_hosts_are_no_aliases(oracle: Oracle, cli: Cli) -> None:
+    (cli.folder / "hosts.yml").write_text("g: {hosts: {'h[1:2]': {x: &a {k: [v]}, y: *a}}, vars: {z: [1]}}\n")
+    words = ["-i", "hosts.yml", "--list", "--yaml"]
+
+    assert cli(*words).stdout == oracle.really(Call(words, cwd=cli.folder)).stdout

@@ -46,6 +46,21 @@ def test_errors_name_the_line(tmp_path: Path, text: str, line: int, column: int,
     assert error.line_text or not error.source.line
 
 
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("9" * 5000, "a number has too many digits"),
+        ("0x" + "f" * 5000, "a number has too many digits"),
+        ("[" * 5000, "is nested too deeply"),
+        ("[" * 200 + "]" * 200, "is nested too deeply"),
+    ],
+    ids=["digits", "hexadecimal digits", "depth", "readable depth"],
+)
+def test_what_is_too_much_is_an_error(tmp_path: Path, value: str, message: str) -> None:
+    with pytest.raises(InventoryError, match=message):
+        load_inventory([write(tmp_path, f"[g.vars]\nx = {value}\n")])
+
+
 def test_variables_know_their_lines(tmp_path: Path) -> None:
     path = write(tmp_path, "[g.vars]\nx = 1\n[g.hosts.h]\ny = 2\n[g.hosts.k]\ny = 3\n")
     inventory, origins = load_inventory_with_origins([path])

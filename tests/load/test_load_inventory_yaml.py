@@ -88,3 +88,16 @@ def test_errors_name_place_and_remedy(
     assert message in error.message
     assert hint in error.hint
     assert (error.source.line, error.source.column) == (line, column)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [("[" * 5000 + "]" * 5000, "exceeded maximum nesting depth"), ("9" * 5000, "is not a valid int")],
+    ids=["depth", "digits"],
+)
+def test_json_that_is_too_much_is_an_error_at_its_place(tmp_path: Path, value: str, message: str) -> None:
+    with pytest.raises(InventoryError) as caught:
+        load(tmp_path, f'{{"all": {{"vars": {{"x": {value}}}}}}}')
+
+    assert caught.value.source.line == 1
+    assert message in caught.value.message

@@ -214,10 +214,28 @@ def test_limit_files_that_do_not_help(tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match=r"nope.*cannot be read: No such file"):
         names("all", f"@{tmp_path / 'nope'}")
+    (tmp_path / "latin").write_bytes(b"w\xe4b\n")
+    with pytest.raises(UsageError, match=r"latin' is not UTF-8 text"):
+        names("all", f"@{tmp_path / 'latin'}")
     with pytest.raises(NoHostsError, match="names no host"):
         names("all", f"@{tmp_path / 'empty'}")
     with pytest.raises(NoHostsError, match="Did you mean 'web2'"):
         names("all", f"@{tmp_path / 'typo'}")
+
+
+def test_the_nearest_name_is_in_another_case() -> None:
+    with pytest.raises(NoHostsError, match="Did you mean 'web1'"):
+        names("WEB1")
+
+
+def test_the_nearest_of_very_many_names_begins_like_the_pattern() -> None:
+    hosts = {name: Host(name=name, address=name) for name in (f"n{number:05}-a" for number in range(6000))}
+    many = Inventory(hosts=hosts, groups={"all": Group(name="all", hosts=tuple(hosts))})
+
+    with pytest.raises(NoHostsError, match="Did you mean 'n05"):
+        select(many, "n05O12-a")
+    with pytest.raises(NoHostsError, match="Known: n00000-a"):
+        select(many, "zebra")
 
 
 def test_an_empty_inventory_selects_nobody() -> None:

@@ -55,6 +55,8 @@ def test_ranges_mean_what_they_mean_in_ansible(pattern: str, expected: list[str]
         ("web1:2]", 6, "bracket without its partner", ""),
         ("[1:2000000]", 0, "more than", ""),
         ("[1:1000][1:1000]", 8, "more than", ""),
+        (f"[1:{'9' * 5000}]", 0, "is not a range", ""),
+        (f"[1:2:{'9' * 5000}]", 0, "has the step", ""),
         ("[\u0661:\u0663]", 0, "is not a range", ""),
     ],
 )

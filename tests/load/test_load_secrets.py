@@ -99,7 +99,7 @@ def test_secrets_that_are_not_to_be_had(text: str, message: str) -> None:
         ("!cmd ['']", "!cmd names no program"),
         ("!cmd 'a \"b'", "the quotes of this command do not match"),
         ("!cmd [a, [b]]", "a word of a command is expected here, this is a list"),
-        ("!cmd {a: b}", "the YAML tag !cmd is not known here"),
+        ("!cmd {a: b}", "!cmd is for a text, this is a list or mapping"),
         ("!evn A", "Did you mean !env"),
         ("!command A", "the YAML tag !command is not known here"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,6 +159,10 @@ def program(tmp_path: Path, body: str, name: str = "prog") -> str:
         ('echo \'{"g": {"hosts": [""]}}\'', "g.hosts holds '', which is no name"),
         ('echo \'{"_meta": {"hostvars": []}, "g": ["a"]}\'', "_meta.hostvars is not a mapping, it is a list"),
         ("printf '\\377'", "--list prints no UTF-8 text"),
+        ('echo \'{"g": ["a\\ud800"]}\'', "a text with '.ud800' in it, which is half a character"),
+        ('echo \'{"g": {"vars": {"a": \'"$(printf %05000d 9 | tr 0 9)"\'}}}\'', "a number with too many digits"),
+        ("printf %05000d 0 | tr 0 '['", "JSON that is nested too deeply"),
+        (f"""echo '{{"g": {{"vars": {{"a": {"[" * 900}{"]" * 900}}}}}}}'""", "JSON that is nested too deeply"),
         ("echo boom >&2; exit 3", "the program ended with exit code 3: boom"),
         ("kill -9 $$", "the program was ended by signal 9"),
         (
@@ -291,3 +296,32 @@ def test_where_a_variable_beside_the_playbook_comes_from(tmp_path: Path) -> None
         "group par",
         "group all",
     ]
+
+
+def test_a_pipe_in_a_directory_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "hosts")
+
+    with pytest.raises(InventoryError, match="hosts: is neither a file nor a directory"):
+        load_inventory([str(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ("hosts.in", "Did you mean '{folder}/hosts.ini'?"),
+        ("web[1-3]", "A node set is written -i 'nodeset:{folder}/web[1-3]'."),
+        ("nowhere/else", ""),
+    ],
+)
+def test_a_source_that_is_not_there(tmp_path: Path, source: str, hint: str) -> None:
+    (tmp_path / "hosts.ini").write_text("web1\n")
+
+    with pytest.raises(InventoryError, match="there is no such inventory file") as caught:
+        load_inventory([f"{tmp_path}/{source}"])
+
+    assert caught.value.hint == hint.format(folder=tmp_path)
+
+
+def test_an_empty_source_is_an_error() -> None:
+    with pytest.raises(InventoryError, match="an empty text is no inventory"):
+        load_inventory([""])

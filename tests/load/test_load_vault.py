@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from oracle import Oracle
 
-from checkrunner.load.secrets import Sealed, SecretReader
+from checkrunner.load.secrets import Place, Sealed, SecretReader
 from checkrunner.load.vault import VaultError, is_encrypted, open_envelope, read_envelope
 from checkrunner.load.vault_passwords import Ask, VaultPassword, password_of_file, password_of_id
 from checkrunner.model.errors import InventoryError, UsageError
-from checkrunner.model.sources import Secret
+from checkrunner.model.sources import Secret, SourceRef
 
 # Made by `ansible-vault encrypt_string`: hunter2 with the password pw1, other2 with pw2 and the label lab.
 PLAIN = """\
@@ -189,6 +191,26 @@ def test_connection_settings_may_be_encrypted(oracle: Oracle, tmp_path: Path) ->
     assert isinstance(host.vars["ansible_user"], Secret)
 
 
+def test_a_text_that_is_there_for_many_hosts_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[bytes] = []
+    derive = hashlib.pbkdf2_hmac
+
+    def noted(name: str, password: bytes, salt: bytes, rounds: int, size: int) -> bytes:
+        opened.append(password)
+        return derive(name, password, salt, rounds, size)
+
+    monkeypatch.setattr(hashlib, "pbkdf2_hmac", noted)
+    reader = given("no", "pw1")
+    place = Place(InventoryError, SourceRef(path="f"))
+
+    assert [reader.vault(PLAIN, place).reveal() for _ in range(3)] == ["hunter2"] * 3
+    assert opened == [b"no", b"pw1"]
+    for _ in range(2):
+        with pytest.raises(InventoryError, match="no other one fits"):
+            reader.vault(LABELLED, place).reveal()
+    assert opened == [b"no", b"pw1"] * 2
+
+
 def test_values_stay_closed_until_they_are_wanted(tmp_path: Path) -> None:
     from checkrunner.load.inventory import load_inventory
 
@@ -328,6 +350,22 @@ def test_no_error_in_encrypted_variables_shows_anything_of_them(oracle: Oracle, 
         assert "hunter2" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "secret", ["!env NOT_SET", "!cmd no-such-program", "!cmd [no-such-program, hunter2]", "!vault x"]
+)
+def test_no_error_of_a_secret_in_an_encrypted_file_shows_its_line(oracle: Oracle, tmp_path: Path, secret: str) -> None:
+    from checkrunner.load.extra_vars import parse_extra_vars
+
+    (content,) = oracle.encrypted([(f"{{a: hunter2, s: [{{k: {secret}}}]}}\n", "pw", None)])
+    (tmp_path / "vars").write_text(content)
+    value: Any = parse_extra_vars([f"@{tmp_path}/vars"], given("pw"))["s"]
+    with pytest.raises(UsageError) as caught:
+        value[0]["k"].reveal()
+
+    assert str(caught.value).startswith(f"{tmp_path}/vars:1:22: ")
+    assert "hunter2" not in str(caught.value)
+
+
 def test_extra_variables_may_be_encrypted(oracle: Oracle, tmp_path: Path) -> None:
     from checkrunner.load.extra_vars import parse_extra_vars
 
@@ -424,3 +462,8 @@ def test_an_empty_answer_is_no_password() -> None:
     ask: Ask = lambda prompt: Secret("")  # noqa: E731 - a function of one expression, with its type
     with pytest.raises(UsageError, match="that was typed is empty"):
         password_of_id("prompt", ask, timeout_s=5).reveal()
+
+
+def test_spaces_around_an_answer_are_no_part_of_it() -> None:
+    ask: Ask = lambda prompt: Secret(" pw \r")  # noqa: E731 - a function of one expression, with its type
+    assert password_of_id("prompt", ask, timeout_s=5).reveal() == b"pw"

@@ -23,7 +23,12 @@ class Written(Secret):
         return True
 
 
-def value(text: str | Secret, *play_vars: dict[str, Any], more: dict[str, Any] | None = None, **variables: Any) -> Any:
+def value(
+    text: str | Secret | tuple[Any, ...],
+    *play_vars: dict[str, Any],
+    more: dict[str, Any] | None = None,
+    **variables: Any,
+) -> Any:
     host = make_host(**variables)
     plays = [(make_play(make_check(f"c{n}"), vars=v), [host]) for n, v in enumerate(play_vars or ({},))]
     names = SettingNames(plan_plays(plays).hosts[0], more or {})
@@ -76,3 +81,12 @@ def test_an_error_in_a_secret_template_does_not_show_it() -> None:
         value(Written("{{ hunter2 }}"))
 
     assert "hunter2" not in f"{caught.value} {caught.value.__cause__}"
+
+
+def test_lists_have_their_words_rendered() -> None:
+    assert value(("ip", "netns", "exec", "{{ net }}", 7), net="blue") == ["ip", "netns", "exec", "blue", 7]
+    assert value(("a", "{{ token }}"), token=Secret("s")) == Secret("a s")
+    with pytest.raises(TemplateError, match="'net' is not defined"):
+        value(("ip", "{{ net }}"))
+    with pytest.raises(TemplateError, match="the plays give it different values"):
+        value(("ip", "{{ net }}"), {"net": "a"}, {"net": "b"})

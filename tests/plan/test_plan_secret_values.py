@@ -12,7 +12,7 @@ from checkrunner.model.inventory import Host
 from checkrunner.model.playbook import Check, Play, Playbook
 from checkrunner.model.sources import Secret, Template
 from checkrunner.plan.build import Plan, build_plan
-from checkrunner.plan.secret_needs import secrets_in, unopened_secrets
+from checkrunner.plan.secret_needs import leading_to_closed, secrets_in, unopened_secrets
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.variables import host_variables
 
@@ -108,6 +108,16 @@ def test_an_encrypted_template_leads_on() -> None:
     plan = plan_of({"inner": inner, "outer": Covered("{{ inner }}")}, env={"A": Template(text="{{ outer }}")})
 
     assert unopened_secrets(plan) == ([inner], [])
+
+
+def test_what_leads_to_closed_secrets() -> None:
+    closed = sealed()
+    plan = plan_of(
+        {"inner": closed, "way": ["{{ inner }}"], "outer": "{{ way }}", "other": "{{ open }}", "open": Secret("x")}
+    )
+
+    assert leading_to_closed(plan, ["inner", "way", "outer", "other", "open", "no"]) == {"inner", "way", "outer"}
+    assert leading_to_closed(plan_of({"a": "{{ b }}"}), ["a"]) == frozenset()
 
 
 def test_a_plan_without_secrets_needs_none() -> None:

@@ -1,4 +1,4 @@
-"""How a host is reached: `local` and `ssh`.
+"""How a host is reached: `ssh`, `local`, and by a program of this machine (`exec`, `docker`, ...).
 
 A transport is imported when it is first asked for: asyncssh alone costs more start-up time than all the rest.
 """
@@ -29,9 +29,21 @@ def _ssh(options: SshOptions) -> Transport:
     return SshTransport(options)
 
 
+def _exec(name: str, options: LocalOptions) -> Transport:
+    from checkrunner.link.transports.exec import ExecTransport
+    from checkrunner.link.transports.exec_argv import RECIPES
+
+    return ExecTransport(RECIPES[name], options)
+
+
+def _by_program(name: str) -> Callable[[SshOptions, LocalOptions], Transport]:
+    return lambda _ssh_options, local_options: _exec(name, local_options)
+
+
 TRANSPORTS: Mapping[str, Callable[[SshOptions, LocalOptions], Transport]] = {
     "local": lambda _ssh_options, local_options: _local(local_options),
     "ssh": lambda ssh_options, _local_options: _ssh(ssh_options),
+    **{name: _by_program(name) for name in ("exec", "docker", "podman", "kubectl", "nsenter")},
 }
 """Name, as in `Host.transport`, to what makes the transport; each takes its own group of options."""
 
@@ -49,6 +61,7 @@ def unsupported(host: Host) -> UnsupportedError | None:
     if host.transport in TRANSPORTS:
         return None
     close = nearest(host.transport, TRANSPORTS)
-    known = " and ".join(sorted(TRANSPORTS))
-    hint = f"Did you mean {close!r}?" if close else f"Hosts are reached by {known}: leave it out with --limit"
+    *names, last = sorted(TRANSPORTS)
+    known = f"{', '.join(names)} and {last}"
+    hint = f"Did you mean {close!r}?" if close else (f"Hosts are reached by {known}: leave it out with --limit")
     return UnsupportedError(f"{host.name}: the connection {host.transport!r} is not supported", hint=hint)

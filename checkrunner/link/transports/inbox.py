@@ -48,6 +48,13 @@ class Inbox:
             self._pause()
         self._arrived.set()
 
+    def put_back(self, data: bytes) -> None:
+        """Give back what was got, so that the next `get` finds it first."""
+        if data:
+            self._chunks.appendleft(data)
+            self._held += len(data)
+            self._arrived.set()
+
     def complain(self, data: bytes) -> None:
         """Text on standard error has come; its end is kept. A flood of it counts as a loss of the link."""
         self._tail += data[-TAIL:]
