@@ -1064,7 +1064,15 @@ class Session(object):
     run       the command runs
     finish    lines of ours put back what the command may not keep
     broken    no bash can be started here
+
+    What stands before its methods is what another shell has otherwise: see plain.py.
     """
+
+    argv = (b"bash", b"--norc", b"--noprofile", b"-m")
+    comm = "bash"  # the kernel's name for it
+    by = b"\\builtin "
+    unread = b"\\builtin exec N<&-\n"
+    report_of = State
 
     def __init__(self, agent, name):
         self.agent = agent
@@ -1119,15 +1127,15 @@ class Session(object):
         master, slave = os.openpty()
         tty = self.tty_name = os.ttyname(slave)
         if self.script_path is not None:
-            name = b"bash"  # opened for both, so that it never ends before we do
-            self.script = os.open(self.script_path + b"/bash", os.O_RDWR | os.O_NONBLOCK)
+            name = self.argv[0]  # opened for both, so that it never ends before we do
+            self.script = os.open(self.script_path + b"/" + name, os.O_RDWR | os.O_NONBLOCK)
             reader = -1
         else:
             reader, self.script = os.pipe()
             os.set_blocking(self.script, False)
             name = b"/proc/self/fd/%d" % reader
             os.set_inheritable(reader, True)
-            self.to_write = b"\\builtin exec %d<&-\n" % reader  # bash has opened it once more for itself
+            self.to_write = self.unread.replace(b"N", b"%d" % reader)  # bash has opened it once more for itself
         environ = agent.environment(MARKER, self.marker, state is not None)
         here = self.start_pwd = self.start_pwd or os.getcwdb()
         if self.failures > 2:
@@ -1166,7 +1174,7 @@ class Session(object):
             return None
         try:
             os.mkdir(path, 0o700)
-            os.mkfifo(path + b"/bash", 0o600)
+            os.mkfifo(path + b"/" + self.argv[0], 0o600)
             return path
         except OSError:
             remove_tree(path)
@@ -1190,7 +1198,7 @@ class Session(object):
             if self.script_path is not None:
                 os.chdir(self.script_path)
             # -m here and not `set -m` later: only then does bash hand the terminal to each foreground pipeline.
-            os.execve(self.agent.bash, [b"bash", b"--norc", b"--noprofile", b"-m", name], environ)
+            os.execve(self.agent.bash, self.argv + (name,), environ)
         except BaseException:
             pass
         os._exit(127)
@@ -1327,7 +1335,7 @@ class Session(object):
         self.agent.forget(self.report.fd)
         if self.report.fresh():
             self.agent.watch(self.report.fd, self.on_report)
-        state = State.parse(fields)
+        state = self.report_of.parse(fields)
         if state is None or not state.is_whole():
             self.on_silence()
         elif state.exited:
@@ -1396,7 +1404,7 @@ class Session(object):
                 old, pwd = self.restoring
                 self.state = old
                 self.enter("restore")
-                self.send(b"\\builtin eval " + self.word(old.restore(pwd)) + b" >/dev/null 2>&1\n")
+                self.send(self.by + b"eval " + self.word(old.restore(pwd)) + b" >/dev/null 2>&1\n")
                 arm = fill(self.agent.parts["arm"], EXIT_TEXT=quote(self.exit_text))
                 self.say(arm)
                 return
@@ -1459,27 +1467,31 @@ class Session(object):
     def prefix(self, run):
         return b"".join([name + b"=" + quote(value) + b" " for name, value in run.env])
 
+    def evaluate(self, run):
+        """The command that evaluates the check's text, with its environment."""
+        return self.prefix(run) + b"\\eval" if run.env else b"\\builtin eval"
+
+    def exists(self, run, name):
+        """A condition: whether there is what `requires` says."""
+        if b"/" in name:
+            return b"[[ -e %s ]]" % path_word(name)
+        return b"%s\\builtin type -t -- %s >/dev/null 2>&1" % (self.prefix(run), quote(name))
+
     def prepare(self, run):
         """Ask what must be known before the command. The answers come in the report's tag, between the number and the
         status: assignments collect them, which cannot fail."""
         self.enter("prepare")
         self.clock(run)
         self.seq += 1
-        lines = [b'__checkrunner_rc="%d "' % self.seq]
+        lines, more = [b'__checkrunner_rc="%d "' % self.seq], b"__checkrunner_rc=${__checkrunner_rc}"
         if run.cwd is not None:
             run.came_from = (self.state.pwd, self.state.oldpwd)
             # CDPATH has no say in a path that begins with a slash or a dot.
             target = path_word(run.cwd if run.cwd[:1] in (b"/", b"~") else b"./" + run.cwd)
-            lines.append(b"\\builtin cd -- " + target + b" >/dev/null 2>&1 || __checkrunner_rc+=cd,")
+            lines.append(self.by + b"cd -- " + target + b" >/dev/null 2>&1 || %scd," % more)
         for number, name in enumerate(run.requires):
-            if b"/" in name:
-                lines.append(b"[[ -e %s ]] || __checkrunner_rc+=%d," % (path_word(name), number))
-            else:
-                lines.append(
-                    b"%s\\builtin type -t -- %s >/dev/null 2>&1 || __checkrunner_rc+=%d,"
-                    % (self.prefix(run), quote(name), number)
-                )
-        lines.append(b'__checkrunner_rc+=" 0"\n')
+            lines.append(self.exists(run, name) + b" || %s%d," % (more, number))
+        lines.append(more + b'" 0"\n')
         self.send(b"\n".join(lines) + fill(self.agent.parts["again"], REPORT=self.report.path))
 
     def prepared(self, state):
@@ -1528,7 +1540,7 @@ class Session(object):
         self.seq += 1
         lines += fill(
             agent.parts["run"],
-            EVAL=self.prefix(run) + b"\\eval" if run.env else b"\\builtin eval",
+            EVAL=self.evaluate(run),
             TEXT=self.word(command),
             OUT=pipes[0].path,
             ERR=pipes[1].path,
@@ -1607,13 +1619,13 @@ class Session(object):
                 if state.exit_trap.startswith(b"trap -- "):
                     # The check's own trap, as `trap -p` prints it: its text is quoted already.
                     action = state.exit_trap[len(b"trap -- ") : state.exit_trap.rindex(b" ")]
-                    lines += b"\\builtin eval %s </dev/null >>%s 2>>%s\n" % (action, out.path, err.path)
+                    lines += self.by + b"eval %s </dev/null >>%s 2>>%s\n" % (action, out.path, err.path)
                 else:
                     run.note("wrapper_restored")
         if run.came_from is not None and state.pwd == run.entered:
             pwd, oldpwd = run.came_from
-            lines += b"\\builtin cd -- " + quote(pwd) + b" >/dev/null 2>&1 || [[ 1 ]]\n"
-            lines += b"OLDPWD=" + quote(oldpwd[1:]) + b"\n" if oldpwd else b"\\builtin unset OLDPWD\n"
+            lines += self.by + b"cd -- " + quote(pwd) + b" >/dev/null 2>&1 || __checkrunner_rc=\n"
+            lines += b"OLDPWD=" + quote(oldpwd[1:]) + b"\n" if oldpwd else self.by + b"unset OLDPWD\n"
         run.came_from = None
         if run.execution != "not_run":
             lines += b"".join([undo for name, undo in self.undo_env(run, state)])
@@ -1637,7 +1649,7 @@ class Session(object):
         out = []
         for name, before in run.before:
             if state.declared(name)[1] != before:
-                out.append((name, b"\\builtin unset -v %s\n%s\n" % (name, before)))
+                out.append((name, self.by + b"unset -v %s\n%s\n" % (name, before)))
         run.before = []
         return out
 
@@ -1765,7 +1777,7 @@ class Session(object):
         """The shell has ended: by the command, by a signal, or because a command took its place (`exec`)."""
         words, run, phase = self.last_words, self.run, self.phase
         if words is None:
-            words = self.last_words = State.parse(self.hear_fields() or [])
+            words = self.last_words = self.report_of.parse(self.hear_fields() or [])
             if words is not None and not (words.exited and words.is_whole()):
                 words = self.last_words = None
         untouched = phase == "run" and not self.repairs and unread(self.script) + len(self.to_write) >= run.sent
@@ -1797,7 +1809,7 @@ class Session(object):
         if words is not None:
             words.extra = b"".join([undo for _name, undo in self.undo_env(run, words)])
             if run.trapped:
-                words.extra += b"\\builtin unset -f trap\n__checkrunner_trap=\n"
+                words.extra += self.by + b"unset -f trap\n__checkrunner_trap=\n"
         self.settle(run)
         run.where = text(pwd)
         self.replace(state, pwd)
@@ -1810,7 +1822,7 @@ class Session(object):
             notes = ["shell_replaced"]
             run = self.run
             by_itself = os.WIFEXITED(status) and not (run is not None and run.hushed)
-            if phase == "run" and (comm != "bash" or by_itself):
+            if phase == "run" and (comm != self.comm or by_itself):
                 notes.append("shell_exec")
             elif phase == "run" and run is not None and run.seen is None:
                 run.seen = {"kind": "lost", "pid": self.shell, "name": comm}
@@ -1859,7 +1871,7 @@ class Session(object):
             self.agent.need("endings")
         if now >= self.since + BOOT_S:
             if not self.agent.bash_version:
-                raise Broken("internal", "bash did not start within %d s" % BOOT_S)
+                raise Broken("internal", "%s did not start within %d s" % (self.comm, BOOT_S))
             kill(self.shell, signal.SIGKILL)
             self.since = now
         return now + 0.5
@@ -1949,6 +1961,8 @@ class Session(object):
 class Agent(object):
     """The event loop. Everything that waits, waits here."""
 
+    session_of = Session
+
     def __init__(self):
         self.token = b"%d-%d-%s" % (os.getuid(), os.getpid(), os.urandom(6).hex().encode())
         self.parts = parts_of(WRAPPER)
@@ -2011,7 +2025,7 @@ class Agent(object):
             try:
                 self.find_bash()
                 self.open_directory()
-                self.spare = Session(self, "")
+                self.spare = self.session_of(self, "")
                 self.adopt()
                 self.remove_stale()
                 self.watch(0, self.on_input)
@@ -2117,13 +2131,20 @@ class Agent(object):
         most = os.sysconf("SC_OPEN_MAX")
         if most < 20:  # the wrapper uses descriptor 19
             raise Broken("internal", "the limit of open files (ulimit -n) is %d, and 20 are needed" % most)
-        places = [b"/bin", b"/usr/bin", b"/usr/local/bin"] + os.environ.get(b"PATH", b"").split(b":")
-        for place in places:
-            path = place + b"/bash"
+        self.bash = self.find_program(b"bash")
+        if not self.bash:
+            raise Broken("no_bash", "no bash in %s" % text(b", ".join(self.places())))
+
+    @staticmethod
+    def places():
+        return [b"/bin", b"/usr/bin", b"/usr/local/bin"] + os.environ.get(b"PATH", b"").split(b":")
+
+    def find_program(self, name):
+        for place in self.places():
+            path = place + b"/" + name
             if place.startswith(b"/") and os.access(path, os.X_OK) and not os.access(path + b"/.", os.F_OK):
-                self.bash = path
-                return
-        raise Broken("no_bash", "no bash in %s" % text(b", ".join(places)))
+                return path
+        return b""
 
     def remove_stale(self):
         """Remove what an agent left that could not clean up: its directory, and processes with its marker."""
@@ -2262,7 +2283,7 @@ class Agent(object):
                 status = os.waitpid(pid, 0)[1]
             except ChildProcessError:
                 one, status = None, 0
-            session.on_death(status, one.comm if one is not None else "bash")
+            session.on_death(status, one.comm if one is not None else session.comm)
         try:
             while True:  # those that were given to us
                 one = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -2479,7 +2500,7 @@ class Agent(object):
         session, self.spare = self.spare, None  # the first name takes the shell that was started before hello
         if session is None:
             try:
-                session = Session(self, name)
+                session = self.session_of(self, name)
             except OSError as error:
                 raise Refused("internal", "no new session: %s" % error.strerror)
         session.name = name
@@ -2849,7 +2870,7 @@ def main():
     """Run the agent; the process ends without the interpreter's own leave-taking, which takes longer than ours."""
     code = 70
     try:
-        code = Agent().run()
+        code = globals().get("PlainAgent", Agent)().run()  # plain.py, where it was sent along
     except BaseException as error:  # in the clean-up itself: the client's error messages show the last of our stderr
         os.write(2, ("checkrunner-agent: %s\n" % Agent.explain(error)).encode("utf-8", "replace"))
     finally:

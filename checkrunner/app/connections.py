@@ -17,12 +17,16 @@ from checkrunner.model.sources import Secret, SourceRef
 from checkrunner.plan.build import Plan
 from checkrunner.plan.connections import SettingNames, setting_error, value_of_setting
 from checkrunner.plan.hostplan import HostPlan
+from checkrunner.plan.privileges import account
 from checkrunner.plan.variables import Variables, host_variables
 
 __all__ = ["Settled", "settle_connections"]
 
-_EVERYWHERE = frozenset({"become", "become_user"})
+_EVERYWHERE = frozenset({"become", "become_method", "become_user"})
 """What counts of a host however it is reached."""
+
+_OF_BECOME = frozenset({"become_password"})
+"""What counts only where a check of the host runs as another user: no password is opened for nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +82,10 @@ class _Settling:
         if host.transport in SETTINGS_OF:
             host = replace(self._with(host, SETTINGS_OF[host.transport] | _EVERYWHERE, names), password=None)
         else:
-            host = self._with(host, host.unsettled, names)
+            host = self._with(host, host.unsettled.keys() - _OF_BECOME, names)
+        run = plan.setup.options.become
+        if any(account(entry.shape, host, run) for entry in plan.track.entries):
+            host = self._with(host, _OF_BECOME, names)
         return plan.reached_as(replace(host, unsettled=empty()))
 
     def _with(self, host: Host, wanted: Container[str], names: SettingNames) -> Host:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from checkrunner.link.pieces import Piece, cut_module, cut_source, packed
+from checkrunner.link.pieces import Piece, cut_module, cut_source, join_sources, packed
 from checkrunner.link.shrink import shrink_python, shrink_shell, shrink_shell_program
 from checkrunner.link.wire import STARTING
 
@@ -32,6 +32,7 @@ __all__ = [
     "escape_word",
     "load_part",
     "load_payload",
+    "load_plain_payload",
     "load_shell_payload",
     "load_terminal",
     "main",
@@ -233,6 +234,14 @@ def load_payload() -> Payload:
 
 
 @functools.cache
+def load_plain_payload() -> Payload:
+    """The same for hosts with Python and no bash: the agent with plain.py behind it, and plain.sh as its wrapper."""
+    return pack_payload(
+        join_sources(_read("agent.py"), _read("plain.py")), _read("plain.sh"), [_read(f"{name}.py") for name in LATER]
+    )
+
+
+@functools.cache
 def load_shell_payload() -> Payload:
     """The same for hosts without Python: agent.sh, which is started by standard input only."""
     source = shrink_shell_program(_read("agent.sh"))
@@ -280,6 +289,7 @@ def main() -> int:
         ("exec request (agent inside)", len(payload.exec_line)),
         ("exec request (agent on standard input)", len(payload.stdin_line)),
         (f"payload, compressed (at most {MOST_PACKED} are allowed)", payload.packed_bytes),
+        ("payload with plain.py, compressed: where there is no bash", load_plain_payload().packed_bytes),
         *[(f"{name}.py, compressed: sent when asked for", len(load_part(name))) for name in LATER],
     ]
     for name, size in rows:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from checkrunner.link.shrink import shrink_python
 
-__all__ = ["Piece", "cut_module", "cut_source", "packed"]
+__all__ = ["Piece", "cut_module", "cut_source", "join_sources", "packed"]
 
 _MAIN = b'\nif __name__ == "__main__":\n'
 _FUNCTION = re.compile(rb"(    )?def (\w+)\(")
@@ -69,6 +69,12 @@ def cut_source(source: bytes) -> tuple[bytes, list[Piece]]:
     if not main or tail != b"    main()\n":
         return source, []
     return cut_module(body)
+
+
+def join_sources(source: bytes, more: bytes) -> bytes:
+    """One source that ends as the first one does, with the other's statements and functions before that end."""
+    body, main, tail = source.partition(_MAIN)
+    return body + b"\n" + more + main + tail
 
 
 def cut_module(source: bytes) -> tuple[bytes, list[Piece]]:

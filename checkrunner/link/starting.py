@@ -6,9 +6,10 @@
 | patient | a login shell's start-up file read what was meant for the agent (`lost_input`) |
 | by standard input | the login shell ended without a word of the agent's: it may refuse a line of that length |
 | in shell | there is no Python for it: the agent for such hosts, which always comes on standard input |
+| plain | there is no bash: the agent in Python with sessions in the sh that is there |
 
-The last is remembered for a host as long as its transport lives, and can be asked for, or forbidden, by the host
-variable `checkrunner_agent`.
+The last two are remembered for a host as long as its transport lives. The agent in shell can be asked for, or
+forbidden, by the host variable `checkrunner_agent`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from weakref import WeakKeyDictionary
 
 from checkrunner.link.agents import agent_of
 from checkrunner.link.answers import AgentFailure, Answer, Hello, NoInterpreter
-from checkrunner.link.payload import PROBE_LINE, Payload, load_payload, load_shell_payload
+from checkrunner.link.payload import PROBE_LINE, Payload, load_payload, load_plain_payload, load_shell_payload
 from checkrunner.link.requests import hello_request
 from checkrunner.link.wire import MAX_NOISE, PROTOCOL_VERSION, STARTING, AnswerDecoder
 from checkrunner.model.characters import one_line
@@ -43,8 +44,10 @@ _SILENT_S = 3.0
 # Part of the nonce, and so of the first line that is sent. Where a shell reads that line in the agent's place (a
 # start-up file or a forced command starts one), it ends there, and runs nothing of what follows.
 _SHELLS_END = ";exit;"
-# Hosts that were found to be without Python: a second start there (a reconnect, another user) does not look again.
+# Hosts that were found to be without Python, or bash: a second start there (a reconnect, another user) does not look
+# again.
 _WITHOUT_PYTHON: WeakKeyDictionary[Transport, set[str]] = WeakKeyDictionary()
+_WITHOUT_BASH: WeakKeyDictionary[Transport, set[str]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +57,7 @@ class Way:
     patient: bool = False
     by_stdin: bool = False
     in_shell: bool = False
+    plain: bool = False
     password: bool = False
 
 
@@ -113,6 +117,9 @@ class Link:
         if hello.agent_kind == "shell":
             lacking = ", ".join(hello.lacks) or "nothing"
             out.append(f"agent_shell: no Python 3.6 or newer is used; not available: {lacking}")
+        elif not hello.bash:
+            lacking = ", ".join(hello.lacks)
+            out.append(f"sessions_sh: there is no bash, sessions run in {hello.shell}; not available: {lacking}")
         return [*out, *hello.notes]
 
 
@@ -154,7 +161,8 @@ class Starter:
         """Which of the agents is tried first."""
         known = self._host.name in _WITHOUT_PYTHON.get(self._transport, ())
         kind = agent_of(self._host)
-        return Way(in_shell=kind == "shell" or (known and kind == "auto"))
+        plain = self._host.name in _WITHOUT_BASH.get(self._transport, ())
+        return Way(in_shell=kind == "shell" or (known and kind == "auto"), plain=plain)
 
     async def again(self, way: Way) -> Link:
         """Another start, in the given way. Raises ConnectError members."""
@@ -198,7 +206,9 @@ class Starter:
 
     def payload(self, way: Way) -> Payload:
         """What is started."""
-        return load_shell_payload() if way.in_shell else self._payload or load_payload()
+        if way.in_shell:
+            return load_shell_payload()
+        return self._payload or (load_plain_payload() if way.plain else load_payload())
 
     def line(self, way: Way, nonce: str) -> str:  # noqa: ARG002 - other starts need it
         """What the login shell is given. `nonce` is the one of this start."""
@@ -256,6 +266,9 @@ class Starter:
         if isinstance(ending, AgentFailure):
             if ending.kind == "lost_input" and not way.patient:
                 return replace(way, patient=True)
+            if ending.kind == "no_bash" and not way.plain and not way.in_shell:
+                _WITHOUT_BASH.setdefault(self._transport, set()).add(self._host.name)
+                return replace(way, plain=True)
             raise self._gave_up(link, ending)
         if isinstance(ending, NoInterpreter):
             if not way.in_shell and agent_of(self._host) == "auto":
@@ -328,7 +341,7 @@ class Starter:
         if ending.kind == "no_tools":
             return NoInterpreterError(why, hint="Install python3, or these programs, on the host")
         if ending.kind == "no_bash":
-            return NoInterpreterError(why, hint="Install bash on the host")
+            return NoInterpreterError(why, hint="Install bash, dash or a busybox on the host")
         if ending.kind == "lost_input":
             noise = _shown(link.decoder.noise)
             said = f"; it printed: {noise}" if noise else ""

@@ -66,7 +66,15 @@ _BARE_OPTIONS = frozenset(
 )
 _TEXT_OPTIONS = _BARE_OPTIONS - _SECRETS
 _OPTION_NAMES = {"ssh_host_key_checking": "host_key_checking", "become_pass": "become_password"}
-_READ_OPTIONS = EXEC_OPTIONS | {"become", "become_user", "host_key_checking", "ssh_common_args", "ssh_extra_args"}
+_READ_OPTIONS = EXEC_OPTIONS | {
+    "become",
+    "become_method",
+    "become_password",
+    "become_user",
+    "host_key_checking",
+    "ssh_common_args",
+    "ssh_extra_args",
+}
 """The options that something here acts on: of the others a template stays as it is, and need not be one that works."""
 
 _TRANSPORT_OF = {
@@ -145,6 +153,8 @@ def settle(host: Host, values: Mapping[str, Any], fail: Callable[[Setting, str, 
             changes[field] = None if assigned is None else _password(assigned, fail_here)
         elif field in CONNECTION_VARIABLES:
             changes[field] = _text(assigned, fail_here)
+        elif field == "become_password":
+            options[field] = None if assigned is None else _password(assigned, fail_here)
         elif field in EXEC_OPTIONS and isinstance(value, Secret):
             raise fail(setting, _SEEN, "Give the program its secrets by a file or its own configuration")
         else:
@@ -175,8 +185,15 @@ def _setting(variables: Mapping[str, Assigned], assigned: Assigned, fail: _Fail)
     value = _hidden(name, assigned)
     if isinstance(value, list):
         value = tuple(value)
-    line_text = "" if isinstance(value, Secret) else fail(assigned.ref, "", "").line_text
+    line_text = "" if _by_a_secret(variables, assigned) else fail(assigned.ref, "", "").line_text
     return Setting(name=name, value=value, source=assigned.ref, line_text=line_text)
+
+
+def _by_a_secret(variables: Mapping[str, Assigned], assigned: Assigned) -> bool:
+    """Whether the line of a setting in its file holds a secret, be it another setting's."""
+    place = (assigned.ref.path, assigned.ref.line)
+    beside = [(name, other) for name, other in variables.items() if (other.ref.path, other.ref.line) == place]
+    return any(isinstance(_hidden(name, other), Secret | Covered) for name, other in beside)
 
 
 def _is_template(assigned: Assigned) -> bool:

@@ -57,14 +57,20 @@ class AgentProcess:
         prefix: Sequence[str] = (),
         argv: Sequence[str] = (),
         head: bytes = b"",
+        packed: str = "",
     ) -> None:
-        """`argv` is started in place of an interpreter with the packed agent, and gets `head` first."""
+        """`argv` is started in place of an interpreter with the packed agent, and gets `head` first. `packed` is the agent, if not
+        the usual one."""
         self.process = subprocess.Popen(
             [*prefix, *(argv or [python, "-IS", "-c", start])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
-            env={**(os.environ if env is None else env), VARIABLE: load_payload().packed, ALLOCATOR: "131072"},
+            env={
+                **(os.environ if env is None else env),
+                VARIABLE: packed or load_payload().packed,
+                ALLOCATOR: "131072",
+            },
             bufsize=0,
         )
         assert self.process.stdin is not None

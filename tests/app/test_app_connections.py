@@ -126,6 +126,29 @@ def test_secrets_stay_secrets(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("value", ["{{ vault_word }}", "!env WHO", "from-env"])
+def test_the_password_of_become_is_rendered_where_a_check_becomes(tmp_path: Path, value: str) -> None:
+    settings = f"ansible_become_password: {json.dumps(value) if value[0] == '{' else value}\nvault_word: from-env"
+    inventory = "all:\n  hosts: {h: }\n  vars:\n" + "".join(f"    {line}\n" for line in settings.splitlines())
+    play = "- hosts: all\n  become: true\n  checks: [{run: 'true'}]\n"
+    prepared = prepare(request(tmp_path, inventory, play=play))
+
+    password = hosts(prepared)["h"].options["become_password"]
+    assert isinstance(password, Secret)
+    assert password.reveal() == "from-env"
+    assert make_redactor(prepared).redact("it is from-env.") == "it is [redacted]."
+
+
+def test_a_method_of_become_can_be_a_template(tmp_path: Path) -> None:
+    settings = "ansible_become: true\nansible_become_method: \"{{ 'do' }}as\"\nansible_become_password: '{{ nobody }}'"
+    with pytest.raises(LoadError, match=r"'nobody' is not defined \(ansible_become_password"):
+        one(tmp_path, settings)
+
+    host = one(tmp_path, settings.replace("true", "false"))
+
+    assert host.options["become_method"] == "doas"
+
+
 @pytest.mark.parametrize("value", ["{{ vault_password }}", "{{ 'x' ~ vault_password }}", "a{{ vault_password }}"])
 def test_a_secret_that_cannot_be_opened_is_named_at_its_place(tmp_path: Path, value: str) -> None:
     inventory = f'all:\n  hosts:\n    h: {{ansible_password: "{value}"}}\n  vars: {{vault_password: !env NOT_SET}}\n'

@@ -14,7 +14,7 @@ from house_tree import ROOT
 from checkrunner.link.payload import LATER
 
 AGENT = ROOT / "remote" / "agent.py"
-PARTS = [AGENT, *[ROOT / "remote" / f"{name}.py" for name in LATER]]
+PARTS = [AGENT, *[ROOT / "remote" / f"{name}.py" for name in (*LATER, "plain")]]
 TERMINAL = ROOT / "remote" / "terminal.py"
 WRAPPER = ROOT / "remote" / "wrapper.sh"
 
@@ -91,6 +91,15 @@ def test_the_agent_compiles(python: str, part: Path) -> None:
     )
 
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash"])
+def test_the_wrapper_for_other_shells_is_posix(shell: str) -> None:
+    found = shutil.which(shell)
+    assert found
+    done = subprocess.run([found, "-n", str(ROOT / "remote" / "plain.sh")], capture_output=True, text=True, timeout=30)
+
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_wrapper_is_bash() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,7 +15,15 @@ from async_helpers import run_async
 from peer import peer_payload
 from sshd import wait_until
 
-from checkrunner.link.payload import LATER, PROBE_LINE, Payload, load_part, load_payload, pack_payload
+from checkrunner.link.payload import (
+    LATER,
+    PROBE_LINE,
+    Payload,
+    load_part,
+    load_payload,
+    load_plain_payload,
+    pack_payload,
+)
 from checkrunner.link.session import FramedSession, open_session
 from checkrunner.link.transports.local import LocalTransport
 from checkrunner.model.errors import (
@@ -341,6 +350,30 @@ def test_without_python_the_agent_in_shell_is_started_and_that_is_remembered() -
 
     run_async(main())
     assert [len(command) > 3000 for command in transport.commands] == [True, False, False]
+
+
+class WithoutBash(Wrapped):
+    """A host on which the agent finds no bash."""
+
+    async def open(self, host: Host, command: str, *, timeout_s: float) -> Channel:  # type: ignore[override]
+        said = """echo '{"t":"error","id":0,"kind":"no_bash","message":"no bash in /bin"}'; exit 0"""
+        self.before = said if command == load_payload().exec_line else ""
+        return await super().open(host, command, timeout_s=timeout_s)
+
+
+def test_without_bash_the_agent_with_other_sessions_is_started_and_that_is_remembered() -> None:
+    transport, host = WithoutBash(), Host(name="here", address="localhost")
+
+    async def main() -> None:
+        for _ in range(2):
+            agent, notes = await agent_on(transport, host)
+            assert re.match(r"python 3\.\d+\.\d+, (dash|busybox ash|ash), uid", agent)
+            assert len([note for note in notes if note.startswith("sessions_sh: ")]) == 1
+        await transport.aclose()
+
+    run_async(main())
+    plain, usual = load_plain_payload().exec_line, load_payload().exec_line
+    assert transport.commands == [usual, plain, plain]
 
 
 def test_the_agent_in_shell_can_be_asked_for() -> None:

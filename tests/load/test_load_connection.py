@@ -280,3 +280,10 @@ def test_misspelt_names_of_our_own_are_told_of(tmp_path: Path) -> None:
     (warning,) = load_inventory_with_origins([str(path)])[1].warnings
     assert "checkrunner_exce is no setting that is known" in warning
     assert "Did you mean checkrunner_exec?" in warning
+
+
+def test_no_line_with_a_secret_in_it_is_kept_for_messages(tmp_path: Path) -> None:
+    found = host(tmp_path, "ansible_user: '{{ who }}', ansible_password: hunter2")
+
+    assert found.unsettled["user"].line_text == ""
+    assert "hunter2" not in repr(found)

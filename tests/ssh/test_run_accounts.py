@@ -72,10 +72,31 @@ def without_bash(tmp_path: Path) -> str:
     return str(script)
 
 
-def test_a_host_without_bash_is_told(make_sshd: MakeSshd, tmp_path: Path, without_bash: str) -> None:
-    said = trouble(look(make_sshd(shell=without_bash), tmp_path))
-    assert "no bash in" in said
-    assert "Install bash on the host" in said
+WITHOUT_BASH = r"""
+- hosts: all
+  checks:
+    - {id: state, run: "cd /etc; x=kept; f() { echo f; }"}
+    - {id: kept, run: 'echo "$x $PWD $(f)"', expect: {stdout: {contains: kept /etc f}}}
+    - {id: bashism, run: '[[ -e /etc ]] && a=(1 2)', slice: {tail: 3, when: always}}
+    - {id: hangs, run: 'x=later; sleep 30', timeout: 1}
+    - {id: after, run: 'test "$x" = later'}
+"""
+
+
+def test_checks_run_in_sh_where_there_is_no_bash(make_sshd: MakeSshd, tmp_path: Path, without_bash: str) -> None:
+    sshd = make_sshd(shell=without_bash)
+    outcome = CommandLine(folder=tmp_path, sshd=sshd).run(WITHOUT_BASH, "-v")
+    assert outcome.code == 2, outcome.stdout + outcome.stderr
+    report = outcome.report
+    assert {finding["check"]: finding["verdict"] for finding in report["findings"]} == {
+        "bashism": "crit",
+        "hangs": "unknown",
+    }
+    said = [warning for warning in report["warnings"] if "sessions_sh" in str(warning)]
+    assert len(said) == 1, report["warnings"]
+    assert "sessions run in dash" in str(said)
+    assert re.search(r"python 3\.\d+\.\d+, dash, uid", outcome.stderr)
+    sshd.assert_clean()
 
 
 START_UPS = {

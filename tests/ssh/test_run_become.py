@@ -602,3 +602,36 @@ def test_without_a_terminal_nobody_is_asked(host: Callable[..., Become]) -> None
     outcome = host(sudoers=ASKED).run("- hosts: all\n  checks: [{id: a, run: 'true'}]\n", "-K")
     assert outcome.code == 64
     assert "no terminal" in outcome.stderr
+
+
+def test_each_account_gets_over_a_lost_link(host: Callable[..., Become]) -> None:
+    cli = host(sudoers=ALL)
+    play = cli.playbook("""
+        - hosts: all
+          checks:
+            - {id: mine, run: "cd /usr; x=mine; sleep 0.8"}
+            - {id: theirs, become: true, run: "cd /etc; x=theirs; sleep 0.8"}
+            - {id: cut, run: "sleep 300", timeout: 5m}
+            - {id: beside, session: other, become: true, run: "sleep 300", timeout: 5m}
+            - {id: mine2, run: 'echo "$(id -un) $x $PWD"', slice: {head: 1, when: always}}
+            - {id: theirs2, become: true, run: 'echo "$(id -un) $x $PWD"', slice: {head: 1, when: always}}
+        """)
+    process = cli.start(cli.run_args(play, "--format", "json"))
+
+    def sleeps() -> int:
+        return sum(line.startswith("sleep 300") for line in cli.sshd.processes().values())
+
+    wait_until(lambda: sleeps() >= 2, deadline_s=30, what="both checks to run")
+    since = time.monotonic()
+    wait_until(lambda: time.monotonic() > since + 1.0, what="both agents to know how to wait")
+    cli.sshd.kill_connections()
+    out, err = process.communicate(timeout=60)
+
+    outcome = Outcome(process.returncode, out.decode(), err.decode())
+    assert outcome.report["totals"]["execution"] == {"done": 4, "lost": 2}, outcome.stdout
+    assert outcome.report["totals"]["host"] == {"reached": 1}
+    assert outcome.finding("mine2")["slices"][0]["lines"] == [[1, f"{LOGIN} mine /usr"]]
+    assert outcome.finding("theirs2")["slices"][0]["lines"] == [[1, "root theirs /etc"]]
+    assert "state_lost" not in outcome.stdout
+    assert any("as root: reconnected after" in warning for warning in outcome.report["warnings"]), outcome.stdout
+    cli.sshd.assert_clean()

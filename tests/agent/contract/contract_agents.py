@@ -1,4 +1,5 @@
-"""The agents that the contract holds for: agent.py on each interpreter, agent.sh in each shell that this machine has."""
+"""The agents that the contract holds for: agent.py on each interpreter, and with sessions in each shell that is no bash;
+agent.sh in each shell that this machine has."""
 
 from __future__ import annotations
 
@@ -7,13 +8,14 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from agent_process import AgentProcess, interpreters
 
-from checkrunner.link.payload import load_shell_payload
+from checkrunner.link.payload import load_plain_payload, load_shell_payload
 
 __all__ = ["AGENTS", "Contestant", "start_contestant"]
 
@@ -23,11 +25,10 @@ _ABSENT = ("bash", "rbash", "python", "perl")
 
 
 def contestants() -> list[str]:
-    """Each is `python PATH` or `shell NAME`."""
-    return [f"python {path}" for path in interpreters()] + [f"shell {name}" for name in SHELLS if shutil.which(name)]
-
-
-AGENTS = contestants()
+    """Each is `python PATH`, `plain NAME` (sessions in that shell) or `shell NAME`."""
+    shells = [name for name in SHELLS if shutil.which(name)]
+    plain = [f"plain {name}" for name in shells if name == "dash" or (name == "busybox" and _contained())]
+    return [f"python {path}" for path in interpreters()] + plain + [f"shell {name}" for name in shells]
 
 
 class Contestant(AgentProcess):
@@ -79,6 +80,12 @@ def start_contestant(kind: str, folder: Path, **options: Any) -> Contestant:
     agent, _, name = kind.partition(" ")
     if agent == "python":
         out = Contestant(python=name, **options)
+    elif agent == "plain":
+        # (`/bin/sh` comes first, whatever the PATH is.)
+        place = 'mount --bind "$(command -v busybox)" "$(readlink -f /bin/sh)" && exec "$@"'
+        prefix = ["unshare", "-m", "sh", "-c", place, "sh"] if name == "busybox" else []
+        python = os.path.realpath(sys.executable)
+        out = Contestant(python=python, prefix=prefix, packed=load_plain_payload().packed, **options)
     else:
         payload = load_shell_payload()
         script = shlex.split(payload.stdin_line)[-1]
@@ -89,3 +96,6 @@ def start_contestant(kind: str, folder: Path, **options: Any) -> Contestant:
         out = Contestant(argv=[*argv, *program, "-c", script], head=payload.stdin_head, env=env, **options)
     out.kind = kind
     return out
+
+
+AGENTS = contestants()

@@ -37,9 +37,9 @@ def test_hello(agent: Contestant) -> None:
     assert re.fullmatch("[0-9a-f]{32}", hello["agent"])
     assert abs(hello["clock"] - time.time()) < 60
     kind = agent.kind.split()[0]
-    assert hello.get("agent_kind", "python") == kind
-    assert bool(hello["python"]) is (kind == "python")
-    assert bool(hello.get("lacks")) is (kind == "shell")
+    assert (hello.get("agent_kind", "python") == "shell") is (kind == "shell")
+    assert bool(hello["python"]) is (kind != "shell")
+    assert bool(hello.get("lacks")) is (kind != "python")
     assert stat.S_IMODE(agent.directory.stat().st_mode) == 0o700
 
 
