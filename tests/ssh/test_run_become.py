@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import secrets
 import select
 import shutil
 import subprocess
@@ -606,20 +607,23 @@ def test_without_a_terminal_nobody_is_asked(host: Callable[..., Become]) -> None
 
 def test_each_account_gets_over_a_lost_link(host: Callable[..., Become]) -> None:
     cli = host(sudoers=ALL)
-    play = cli.playbook("""
+    long = f"sleep {1000 + secrets.randbelow(1 << 30)}"
+    text = """
         - hosts: all
           checks:
             - {id: mine, run: "cd /usr; x=mine; sleep 0.8"}
             - {id: theirs, become: true, run: "cd /etc; x=theirs; sleep 0.8"}
-            - {id: cut, run: "sleep 300", timeout: 5m}
-            - {id: beside, session: other, become: true, run: "sleep 300", timeout: 5m}
+            - {id: cut, run: LONG, timeout: 1h}
+            - {id: beside, session: other, become: true, run: LONG, timeout: 1h}
             - {id: mine2, run: 'echo "$(id -un) $x $PWD"', slice: {head: 1, when: always}}
             - {id: theirs2, become: true, run: 'echo "$(id -un) $x $PWD"', slice: {head: 1, when: always}}
-        """)
+        """
+    play = cli.playbook(text.replace("LONG", long))
     process = cli.start(cli.run_args(play, "--format", "json"))
 
     def sleeps() -> int:
-        return sum(line.startswith("sleep 300") for line in cli.sshd.processes().values())
+        lines = subprocess.run(["ps", "-eo", "args"], capture_output=True, check=True).stdout.decode().splitlines()
+        return lines.count(long)
 
     wait_until(lambda: sleeps() >= 2, deadline_s=30, what="both checks to run")
     since = time.monotonic()
@@ -634,4 +638,5 @@ def test_each_account_gets_over_a_lost_link(host: Callable[..., Become]) -> None
     assert outcome.finding("theirs2")["slices"][0]["lines"] == [[1, "root theirs /etc"]]
     assert "state_lost" not in outcome.stdout
     assert any("as root: reconnected after" in warning for warning in outcome.report["warnings"]), outcome.stdout
+    wait_until(lambda: not sleeps(), what="what was cut off to end")
     cli.sshd.assert_clean()
