@@ -18,7 +18,7 @@ import posix as os
 import select
 import time
 
-from agent import CHUNK, FIELDS, MARKER, Capture, Refused, Run, State, kill, remove_tree, signal
+from agent import CHUNK, MARKER, Capture, Refused, Run, kill, remove_tree, signal
 
 TAKE_S = 5.0  # for the old agent to end
 BYE_S = 1.0  # for the end of our input, once nobody reads our output
@@ -122,7 +122,7 @@ def session_notes(session):
         state, pwd = session.restoring
     elif run is not None and run.came_from is not None and pwd == run.entered:
         pwd = run.came_from[0]
-    return session.name, [getattr(state, name) for name in FIELDS], state.cut, state.extra, pwd
+    return session.name, type(state).__name__, state.__dict__, pwd
 
 
 def linger(agent):
@@ -170,8 +170,8 @@ def begin(agent):
     if token:
         notes = take(agent, token)
         adopt_runs(agent, notes)
-        for name, fields, cut, extra, pwd in notes["sessions"]:
-            adopt_session(agent, name, fields, cut, extra, pwd)
+        for name, kind, values, pwd in notes["sessions"]:
+            adopt_session(agent, name, kind, values, pwd)
 
 
 def take(agent, token):
@@ -251,12 +251,15 @@ def adopt_runs(agent, notes):
     agent.serve_run = serve_run
 
 
-def adopt_session(agent, name, fields, cut, extra, pwd):
+def adopt_session(agent, name, kind, values, pwd):
     """A session that goes on as after the loss of its shell."""
-    state = State(fields)
     session = agent.session(name)
+    if kind != session.report_of.__name__:
+        raise Refused("storage", "the sessions were in another kind of shell")
+    state = session.report_of.__new__(session.report_of)
+    state.__dict__.update(values)
     # What the state says of the environment is the old agent's, down to the mark by which it knew its own.
-    state.cut, state.extra = cut, extra + b"\n" + MARKER + b"=" + session.marker + b"\n"
+    state.extra = state.extra + b"\n" + MARKER + b"=" + session.marker + b"\n"
     kill(session.shell, signal.SIGKILL)
     session.drop_shell()
     session.replace(state, pwd)
