@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import secrets
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
@@ -44,6 +45,8 @@ _SILENT_S = 3.0
 # Part of the nonce, and so of the first line that is sent. Where a shell reads that line in the agent's place (a
 # start-up file or a forced command starts one), it ends there, and runs nothing of what follows.
 _SHELLS_END = ";exit;"
+# What such a shell says of it: the line begins with `hello`, or a length.
+_READ_BY_SHELL = re.compile(rb"\b(hello|\d{4,6}): (command )?not found|command: \W?(hello|\d{4,6})\b", re.IGNORECASE)
 # Hosts that were found to be without Python, or bash: a second start there (a reconnect, another user) does not look
 # again.
 _WITHOUT_PYTHON: WeakKeyDictionary[Transport, set[str]] = WeakKeyDictionary()
@@ -52,13 +55,15 @@ _WITHOUT_BASH: WeakKeyDictionary[Transport, set[str]] = WeakKeyDictionary()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """How to start: each of these may be turned on once. `password`: as another user, who is had for a password."""
+    """How to start: each of these may be turned on once. `password`: as another user, who is had for a password.
+    `started`: an earlier start in this way came as far as the agent's first stage, and no further."""
 
     patient: bool = False
     by_stdin: bool = False
     in_shell: bool = False
     plain: bool = False
     password: bool = False
+    started: bool = False
 
 
 @dataclass(slots=True)
@@ -280,24 +285,33 @@ class Starter:
             )
         if not way.by_stdin and not way.in_shell:
             return replace(way, by_stdin=True)
+        if link.starting and not way.patient:  # a start-up file may have taken the first that was meant for it
+            return replace(way, patient=True, started=True)
         raise self.no_hello(link, late=False)
 
     def no_hello(self, link: Link, *, late: bool, left: bool = False) -> HostError:
         """The error for a start that brought no hello: too late, or the program ended. `left`: what was started may
         still be there."""
+        starting = link.starting or link.way.started
         if late:
             what = f"the agent did not say hello within {self._options.hello_timeout_s:g} s (start_timeout)"
             hint = (
                 "The host, or this machine, may be loaded (raise start_timeout, lower --forks), or a start-up file of "
                 f"the login shell waits: see how long `{self._by_hand('true')}` takes"
             )
-        elif link.starting:
+        elif starting and link.way.in_shell:
+            what = "the login shell has started the agent in sh, which ended before its hello"
+            hint = f"See what its start-up files do, and whether sh works: {self._by_hand('/bin/sh -c true')}"
+        elif starting:
             what = "the login shell has started Python, which ended before its hello"
             hint = (
                 f"Its start-up files may set limits that are too tight ({self._by_hand('ulimit -a')}: open files, "
                 "memory, processes) or redirect standard input; or that Python does not work: "
                 f"{self._by_hand('python3 -IS -c pass')}"
             )
+        elif _READ_BY_SHELL.search(link.channel.stderr_tail()):
+            what = "a start-up file of the login shell, or a forced command, starts another shell, which read our input"
+            hint = "Let the file start it for terminals only: [ -t 0 ] && exec SHELL"
         else:
             what = "the login shell ended before the agent started"
             by_hand = self._by_hand("/bin/sh -c true")

@@ -128,7 +128,10 @@ def _auth(error: BaseException, progress: Progress) -> ConnectError:
     if progress.encrypted:
         hint = "Load the key into ssh-agent (ssh-add)"
     elif progress.keys_tried or progress.password_given:
-        hint = "See whether the account has this key in its authorized_keys, and whether the user name is right"
+        hint = (
+            "See whether the account has this key in its authorized_keys, whether the user name is right, and whether "
+            "its login shell exists"
+        )
     elif progress.keys_skipped:
         hint = (
             "Name a private key file that can be read (ansible_ssh_private_key_file), start an agent, or use --ask-pass"
