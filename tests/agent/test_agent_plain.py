@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from agent_process import AgentProcess, alive, eventually
 
-from checkrunner.link.payload import START, load_plain_payload
+from checkrunner.link.payload import START, load_part, load_plain_payload
 
 SHELLS = [name for name in ("dash", "busybox") if shutil.which(name)]
 ODD = "a'b\"c\\d $HOME `x` \n  *\t%s; é"
@@ -281,3 +281,21 @@ def test_where_nothing_can_be_written_to() -> None:
             assert agent.output("echo $x $PWD; cat <&5 2>/dev/null") == "1 /etc\n"
         finally:
             agent.close()
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_sessions_are_handed_on_when_the_link_is_lost(shell: str) -> None:
+    old = start(shell, hello="v=1 nonce=n0 linger=20")
+    code = load_part("resume")
+    assert old.wait_for(old.ask("part", {"name": "resume"}, {"code": code}))["t"] == "ok"
+    old.run("cd /usr; x='a b'; export Y=2; alias hi='echo hello'; set -u; umask 027")
+    old.stdin.close()
+    new = start(shell, hello=f"v=1 nonce=n1 resume={old.directory.name.removeprefix('checkrunner-')}")
+    new.last = 1000
+    assert new.wait_for(new.ask("part", {"name": "resume"}, {"code": code}))["t"] == "ok"
+    old.close()
+    assert new.output('echo "$x $Y $PWD"; umask; hi; set +u').split("\n") == ["a b 2 /usr", "0027", "hello", ""]
+    assert new.output("env | grep -c CHECKRUNNER_SHELL=" + new.directory.name.removeprefix("checkrunner-")) == "1\n"
+    new.bye()
+    new.close()
+    assert not old.directory.exists()
