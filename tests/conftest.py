@@ -20,8 +20,11 @@ from sshd import SshdFixture
 hypothesis.settings.register_profile("checkrunner", deadline=None)
 hypothesis.settings.load_profile("checkrunner")
 
-# A suite that was started under nohup would hand its ignored SIGHUP on to every program under test.
+# A suite that was started under nohup, or in the background of a script, would hand its ignored signals on to every
+# program under test.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 MakeSshd = Callable[..., SshdFixture]
 
