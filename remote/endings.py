@@ -16,6 +16,7 @@ from agent import BOOT_S, CHUNK, CONFIRM_S, LOOK_S, grown, kill, process, proces
 CLOCK_BOOTTIME = 7  # Python 3.6 has no name for it
 OWN_FDS = 1024  # more descriptors than we ever have open
 HELD_S = 1.0  # what a shell may take to die of KILL
+SHELL_S = 0.05  # for a shell in the foreground, which may be about to say that all has ended: INT would cut it short
 
 
 # --- the force -------------------------------------------------------------------------------------------------------
@@ -76,6 +77,13 @@ def force(session, run, now):
     follows in the check must not run, and costs nothing: its EXIT trap says its state, as after TERM. Only a shell that
     must be killed is restored from its last report.
     """
+    try:
+        group = os.tcgetpgrp(session.tty)
+    except OSError:
+        group = 0
+    if run.stage == 0 and group == session.shell and now < run.ended + SHELL_S:
+        run.next_stage = run.ended + SHELL_S
+        return
     stage, run.stage = run.stage, run.stage + 1
     run.signalled = True
     wait = (1.0, 1.0, 0.2, 0.8)
@@ -84,13 +92,9 @@ def force(session, run, now):
     if stage == 0:
         for name, pipe in session.streams.items():
             session.listen(run, name, pipe)  # one that was full was left alone; last words must not wait for room in it
-        try:
-            group = os.tcgetpgrp(session.tty)
-            if group > 0:
-                kill(-group, signal.SIGINT)
-                kill(-group, signal.SIGCONT)
-        except OSError:
-            pass
+        if group > 0:
+            kill(-group, signal.SIGINT)
+            kill(-group, signal.SIGCONT)
         kill(session.shell, signal.SIGCONT)
     elif stage == 1:
         # The shell first, or it would go on to the next command of the check when this one dies.

@@ -33,7 +33,7 @@ def test_a_duration(any_agent: AgentProcess) -> None:
     assert "rc" not in result
     assert "signal" not in result
     assert "state" not in result
-    assert 0.5 <= result["elapsed_s"] < 1.4
+    assert 0.5 <= result["elapsed_s"] < 3
     lines = result["stdout"]["lines"]
     assert 2 <= lines <= 11
     assert any_agent.data(result["id"]) == b"x\n" * lines
