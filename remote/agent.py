@@ -1106,7 +1106,7 @@ class Session(object):
         self.tail = b""
         self.ticks = 0
         self.progress = {}  # of the processes at the last look
-        self.pipe_ends = {}  # pipe -> pid at its other end, -1 when nobody was found
+        self.pipe_ends = {}  # pipe -> pid at its other end, or below zero: see Look.search_holder
         self.known = {}  # processes that earlier commands left: pid -> start time
         self.ended = 0.0  # when its last command did
         self.held = None  # (run, when to kill, when to give up): its result waits for the end of its processes

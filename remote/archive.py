@@ -176,7 +176,7 @@ class Shelf(object):
                     data += capture.read(len(data), CHUNK)
                 os.unlink(capture.path)
                 return data, False
-            except (Refused, OSError):
+            except (Refused, OSError):  # then the file stays where it is
                 pass
             finally:
                 capture.rest()
@@ -287,7 +287,7 @@ class Shelf(object):
                 if not piece:
                     break
                 data += piece
-        except OSError:
+        except OSError:  # what is missing is noticed by who asked for so much
             pass
         finally:
             os.close(fd)
@@ -297,5 +297,5 @@ class Shelf(object):
     def remove(path):
         try:
             os.unlink(path)
-        except OSError:
+        except OSError:  # gone already, or it goes with the directory
             pass

@@ -288,7 +288,7 @@ def keep(agent, run, found):
         try:
             if path is not None:
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
-        except OSError:
+        except OSError:  # no room for a file: it stays all the same, as long as an agent of this run is there
             pass
 
 
@@ -322,7 +322,7 @@ def leave_reader(agent, pipe):
             os.closerange(3, OWN_FDS)
             while os.read(0, CHUNK):
                 pass
-        except BaseException:
+        except BaseException:  # in a child of ours, which has nobody to tell
             pass
         os._exit(0)
     pipe.close()

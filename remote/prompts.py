@@ -101,7 +101,7 @@ def known_answer(agent, run, line):
         for pattern, answer in run.prompts:
             if pattern.search(line) or pattern.search(line.strip()):
                 return answer
-    except TooSlow:
+    except TooSlow:  # what cannot be matched in time does not match
         pass
     finally:
         agent.scanning = False

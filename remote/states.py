@@ -717,19 +717,19 @@ class Look(object):
                 self.holders.setdefault(link, []).append((one, int(name)))
 
     def search_holder(self, link):
-        """Who holds the other end, among all processes: for a limited time, once for each pipe."""
+        """Who holds the other end, among all processes: for a limited time, and the next look goes on from there."""
         known, everything = self.session.pipe_ends, self.session.agent.snapshot
-        if link not in known:
-            known[link] = -1
+        found = known.get(link, 0)  # the pid, or below zero how many were looked at in vain
+        if found <= 0:
             until = time.monotonic() + HOLDERS_S
-            for pid in sorted(everything, key=lambda pid: everything[pid].start, reverse=True):
+            for pid in sorted(everything, key=lambda pid: everything[pid].start, reverse=True)[-found:]:
                 self.add_holder(everything[pid])
-                if link in self.holders:
-                    known[link] = pid
-                if link in self.holders or time.monotonic() > until:
+                found = pid if link in self.holders else found - 1
+                if found > 0 or time.monotonic() > until:
                     break
-        elif known[link] > 0:
-            one = process(known[link])
+            known[link] = found
+        else:
+            one = process(found)
             if one is not None:
                 self.add_holder(one)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from checkrunner.model.errors import TemplateError
-from checkrunner.model.sources import Secret, Template
+from checkrunner.model.sources import Secret
 from checkrunner.plan.build import Plan
-from checkrunner.plan.variables import holds_template
+from checkrunner.plan.variables import names_read
 
 __all__ = ["leading_to_closed", "secrets_in", "unopened_secrets"]
 
@@ -67,26 +66,6 @@ def _read(plan: Plan, layers: list[Mapping[str, Any]], names: set[str]) -> set[s
     todo = set(names)
     while todo:
         read |= todo
-        texts = {text for layer in layers for name in todo & layer.keys() for text in _texts(layer[name])}
-        todo = {name for text in texts for name in _names(plan, text)} - read
+        values = [layer[name] for layer in layers for name in todo & layer.keys()]
+        todo = {name for value in values for name in names_read(plan.templates, value)} - read
     return read
-
-
-def _texts(value: Any) -> Iterator[Template]:
-    if isinstance(value, Mapping):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _texts(item)
-    elif isinstance(value, Secret) and value.is_open and value.is_written:
-        yield from _texts(value.reveal())
-    elif isinstance(value, (str, Template)) and holds_template(value):
-        yield Template(text=value) if isinstance(value, str) else value
-
-
-def _names(plan: Plan, text: Template) -> frozenset[str]:
-    try:
-        return plan.templates.names_in(text)
-    except TemplateError:
-        return frozenset()

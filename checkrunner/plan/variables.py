@@ -12,7 +12,7 @@ from checkrunner.plan.faults import restated
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.values import Hidden
 
-__all__ = ["MAGIC", "Names", "Variables", "holds_template", "host_variables"]
+__all__ = ["MAGIC", "Names", "Variables", "holds_template", "host_variables", "names_read"]
 
 MAGIC: tuple[str, ...] = ("inventory_hostname", "group_names")
 """Variables that every host has and nobody can set."""
@@ -29,6 +29,22 @@ def holds_template(value: object) -> bool:
     if isinstance(value, Mapping):
         return any(holds_template(item) for item in value.values())
     return isinstance(value, (list, tuple)) and any(holds_template(item) for item in value)
+
+
+def names_read(templates: Templates, value: Any) -> frozenset[str]:
+    """The names that the templates in a value read, also those in an open secret that was written as a template. One
+    that cannot be parsed reads nothing: whoever renders it gets to know."""
+    if isinstance(value, Secret):
+        return names_read(templates, value.reveal()) if value.is_open and value.is_written else frozenset()
+    if isinstance(value, (str, Template)):
+        if not holds_template(value):
+            return frozenset()
+        try:
+            return templates.names_in(Template(text=value) if isinstance(value, str) else value)
+        except TemplateError:
+            return frozenset()
+    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
+    return frozenset().union(*(names_read(templates, item) for item in items))
 
 
 class Variables(Mapping[str, Any]):

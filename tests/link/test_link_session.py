@@ -55,7 +55,7 @@ class Wrapped(LocalTransport):
         self.before = before
         self.commands: list[str] = []
 
-    async def open(self, host: Host, command: str, *, timeout_s: float) -> Channel:  # type: ignore[override]
+    async def open(self, host: Host, command: str, *, timeout_s: float) -> Channel:  # type: ignore[override]  # wider
         self.commands.append(command)
         return await super().open(host, f"{self.before}\n{command}", timeout_s=timeout_s)
 
@@ -116,7 +116,7 @@ def test_everything_asked_at_once_leaves_in_one_piece() -> None:
             sent.append(data)
             await send(data)
 
-        link.channel.send = counted  # type: ignore[method-assign]
+        link.channel.send = counted  # type: ignore[method-assign]  # to count
         await asyncio.gather(*(session.run(make_step(f"echo {number}", early=(HEAD,))) for number in range(20)))
         assert session.agent == f"python 3, bash 5, uid {os.getuid()}"
         assert session.notes == []
@@ -298,7 +298,7 @@ def test_a_start_up_file_that_exits_is_told_with_its_words() -> None:
 
 def test_a_shell_that_refuses_long_lines_gets_the_agent_on_standard_input() -> None:
     class Short(Wrapped):
-        async def open(self, host: Host, command: str, *, timeout_s: float) -> Channel:  # type: ignore[override]
+        async def open(self, host: Host, command: str, *, timeout_s: float) -> Channel:  # type: ignore[override]  # wider
             self.before = "echo 'Word too long.' >&2; exit 1" if len(command) > 3000 else ""
             return await super().open(host, command, timeout_s=timeout_s)
 

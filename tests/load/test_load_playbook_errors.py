@@ -249,7 +249,7 @@ def test_any_change_to_a_playbook_loads_or_is_an_error_with_a_place(change: str,
         load_playbook("p.yml", text)
     except PlaybookError as exc:
         assert exc.source.path == "p.yml"  # noqa: PT017 - both endings are right
-        assert exc.message  # noqa: PT017
+        assert exc.message  # noqa: PT017 - as above
 
 
 def test_what_is_sound_can_be_read_beside_what_is_not() -> None:

@@ -409,7 +409,7 @@ def test_fifty_dead_hosts_are_tried_once_each() -> None:
                 dialled += 1
                 return await create(*args, **kwargs)  # type: ignore[call-overload]  # passed on as they are
 
-            loop.create_connection = counted  # type: ignore[assignment,method-assign]
+            loop.create_connection = counted  # type: ignore[assignment,method-assign]  # to count
             async with transport_to(SshOptions(config_files=())) as transport:
                 errors: list[object] = []
                 for _ in range(20):

@@ -126,7 +126,7 @@ class Client(asyncssh.SSHClient):
         self._progress = progress
         self._policy = policy
 
-    def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:  # noqa: ARG002
+    def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:  # noqa: ARG002 - theirs
         """Called for keys that are not among the trusted ones (asyncssh's name and arguments)."""
         if self._policy is None:
             return True
@@ -227,7 +227,7 @@ class Connection(asyncssh.SSHClientConnection):
         self._next_service = None
 
     # asyncssh finds a packet's handler in this table, not by its name.
-    _packet_handlers = {**asyncssh.SSHClientConnection._packet_handlers, MSG_SERVICE_ACCEPT: _accept_service}  # noqa: RUF012
+    _packet_handlers = {**asyncssh.SSHClientConnection._packet_handlers, MSG_SERVICE_ACCEPT: _accept_service}  # noqa: RUF012 - as theirs
 
 
 @dataclass(slots=True)
