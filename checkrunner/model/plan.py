@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from checkrunner.model.errors import HostError
 from checkrunner.model.inventory import Host, empty
 from checkrunner.model.playbook import DEFAULT_SESSION, Check, OnInput, Sample
-from checkrunner.model.results import HostState, Probe, Result, Slice, SliceQuery, Verdict
+from checkrunner.model.results import HostState, Probe, Result, Slice, SliceQuery, Value, Verdict
 from checkrunner.model.sources import Secret
 
 __all__ = [
@@ -16,10 +17,13 @@ __all__ = [
     "CheckOutcome",
     "Command",
     "HostOutcome",
+    "Items",
+    "Judgement",
     "OnPrompt",
     "PlannedCheck",
     "Prompt",
     "PromptText",
+    "Settled",
     "Skip",
     "Step",
 ]
@@ -88,23 +92,38 @@ class Command:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedCheck:
     """A check on a host. `key` names it in the whole run: the check's id, or ``id~N`` where play N repeats the id of an
-    earlier play. `needs` are the keys of the checks whose results its templates or conditions read."""
+    earlier play; an item of a loop has its label behind it, ``disk[/var]``. `needs` are the keys of the checks whose
+    outcomes it waits for: those that its templates or conditions read, and those of `Check.needs`.
+
+    `stage` is the number of its play. `loop` is the key of the looped check that it is an item of, `label` and `item`
+    what it is in it. `follows` is the key of the check whose trouble made it run. `once`: it runs on one host for all.
+    """
 
     key: str
     play: str
     check: Check
     needs: frozenset[str] = frozenset()
+    stage: int = 0
+    loop: str = ""
+    label: str = ""
+    item: Any = None
+    index: int = 0
+    follows: str = ""
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """A planned check with everything rendered: ready to be sent. `early` are slices wanted whatever the verdict;
-    they are sent along with the command."""
+    they are sent along with the command. The last `reads` of them are read for values, and not shown. `on` is the host
+    in whose session it runs, "" for its own."""
 
     planned: PlannedCheck
     command: Command
     probes: tuple[Probe, ...] = ()
     early: tuple[SliceQuery, ...] = ()
+    reads: int = 0
+    on: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,9 +135,43 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Items:
+    """The check is a loop: these run in its place, in this order. Never empty (a loop over nothing is a Skip)."""
+
+    planned: PlannedCheck
+    items: tuple[PlannedCheck, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """The check needs no host: this is what came of it. `facts` are variables that the host has from now on; `message`
+    is what it has to say (``debug``)."""
+
+    planned: PlannedCheck
+    verdict: Verdict
+    facts: Mapping[str, Any] = field(default_factory=empty)
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What is made of a result: the verdict, the values that were read from it, and the facts that come of it."""
+
+    verdict: Verdict
+    values: tuple[Value, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=empty)
+    texts: Mapping[str, str] = field(default_factory=empty)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOutcome:
     """What came of one planned check on one host. `result` is None when it was never run; `error` then says why,
-    unless the verdict is `skipped`."""
+    unless the verdict is `skipped`.
+
+    `values` are those that it extracts. `facts` are variables that it leaves to the host's later checks, `texts` the
+    outputs (``stdout``, ``stderr``) as far as later checks read them: none of them gets into a report. `items` are the
+    outcomes of a loop, which then has no result of its own. `attempts` is how often the command ran.
+    """
 
     host: str
     planned: PlannedCheck
@@ -126,11 +179,19 @@ class CheckOutcome:
     result: Result | None = None
     slices: tuple[Slice, ...] = ()
     error: HostError | None = None
+    values: tuple[Value, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=empty)
+    texts: Mapping[str, str] = field(default_factory=empty)
+    message: str = ""
+    items: tuple[CheckOutcome, ...] = ()
+    attempts: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostOutcome:
-    """Everything about one host: exactly one outcome for each planned check, in plan order."""
+    """Everything about one host: exactly one outcome for each check that was planned or came up on the way, in plan
+    order. A loop has one for each of its items, in its place; a check that runs once for all hosts has one on one host
+    only."""
 
     host: Host
     state: HostState

@@ -10,19 +10,26 @@ from typing import Any
 from checkrunner.model.inventory import empty
 from checkrunner.model.results import Severity, SliceMode, Stream
 from checkrunner.model.sources import NOWHERE, Secret, SourceRef, Template
+from checkrunner.model.tasks import Task
+from checkrunner.model.values import Consensus, Extract, Levels, Parse, Quorum
 
 __all__ = [
     "DEFAULT_SESSION",
     "Become",
     "Check",
     "Expectation",
+    "Loop",
     "OnInput",
+    "Param",
+    "ParamType",
     "Play",
     "Playbook",
     "PromptRule",
     "Sample",
+    "Share",
     "SliceRule",
     "SliceWhen",
+    "Until",
 ]
 
 DEFAULT_SESSION = "main"
@@ -59,6 +66,75 @@ class Sample:
 
     every_s: float
     count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """A check that runs once for each item, in order. `items` is a list (texts in it may be templates), or a Template
+    with an expression that comes to one (a mapping counts as its ``{key, value}`` pairs only through ``dict2items``).
+
+    In the check's texts `variable` is the item, `index_variable` its number from 0, and ``ansible_loop`` what Ansible
+    has. `label` names an item in reports; the item itself, shortened, without one.
+    """
+
+    items: Any
+    variable: str = "item"
+    index_variable: str | None = None
+    label: Template | None = None
+    pause_s: float = 0.0
+    source: SourceRef = NOWHERE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Until:
+    """Run the command again, `delay_s` after its end and `retries` times at most, until all conditions hold. The last
+    run is the one that counts."""
+
+    conditions: tuple[Template, ...]
+    retries: int = 3
+    delay_s: float = 5.0
+    source: SourceRef = NOWHERE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A number of hosts: `count` of them, or `fraction` (0 to 1) of those that there are. One of the two is set."""
+
+    count: int | None = None
+    fraction: float | None = None
+
+    def of(self, hosts: int) -> int:
+        """How many hosts that is, rounded down, and at least one."""
+        return max(1, self.count if self.count is not None else int(hosts * (self.fraction or 0.0)))
+
+
+class ParamType(StrEnum):
+    """What a playbook's parameter may be."""
+
+    STRING = "string"
+    INTEGER = "integer"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    DURATION = "duration"
+    SIZE = "size"
+    PERCENT = "percent"
+    LIST = "list"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Param:
+    """A variable of a playbook that is meant to be set with ``-e``: typed, with a default unless it is `required`.
+
+    `default` is a finished value of the type: seconds of a duration, bytes of a size, a number of a percentage.
+    """
+
+    name: str
+    type: ParamType = ParamType.STRING
+    default: Any = None
+    required: bool = False
+    choices: tuple[Any, ...] = ()
+    help: str = ""
+    source: SourceRef = NOWHERE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +188,12 @@ class Check:
     reason. `expect` is empty when nothing was written: the default expectation is then ``rc == 0`` (see `judge`).
     `timeout_s` None means the play's, then the run's default.
 
+    `vars` are of the blocks and inclusions around it, the inner ones first, and hold for its texts alone. `needs` are
+    the ids of checks that must have come to ok or warn; else this one is skipped. `on_fail` are run where this one
+    comes to warn, crit or unknown. `run_once`: on one host of the play, for all of them. `delegate_to`: in a session of
+    that host, on behalf of this one. `task` is set for what was written as a task of Ansible's, which has no command of
+    its own kind where the module needs none.
+
     `on_input` None means "not said here": `fail`, or `ask` where the run has somebody to ask. `stdin_tty` makes the
     session's terminal the command's standard input, as `prompts` and `on_input` ask do too. `duration_s` ends the
     command after that time and counts that as success. `keep_children` leaves alone what the command leaves running.
@@ -141,6 +223,20 @@ class Check:
     sample: Sample | None = None
     keep_children: bool = False
     become: Become = Become()
+    vars: Mapping[str, Any] = field(default_factory=empty)
+    loop: Loop | None = None
+    until: Until | None = None
+    needs: tuple[str, ...] = ()
+    on_fail: tuple[Check, ...] = ()
+    run_once: bool = False
+    delegate_to: Template | None = None
+    parse: Parse | None = None
+    extracts: tuple[Extract, ...] = ()
+    levels: tuple[Levels, ...] = ()
+    consensus: Consensus | None = None
+    quorum: Quorum | None = None
+    changes_host: bool = False
+    task: Task | None = None
     why: Template | None = None
     fix: Template | None = None
     source: SourceRef = NOWHERE
@@ -149,7 +245,14 @@ class Check:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Play:
     """Checks for the hosts that `hosts` selects. `tags` apply to each check as well. `hosts_source` is the place of the
-    pattern."""
+    pattern.
+
+    `pre_checks` run first; where one comes to crit or unknown, the host's other checks of the play are skipped.
+    `serial` are sizes of batches of hosts, the last one repeated; none means all hosts at once. `forks` None means the
+    run's. With `max_fail`, no further host of the play is begun once so many have a check that is crit or could not be
+    looked at. `params` are set from outside. `tasks` says that the play was written in Ansible's words: its checks run
+    one after another, and one that fails ends the host's play. `facts` are gathered first where a text reads them.
+    """
 
     name: str
     hosts: str
@@ -158,16 +261,25 @@ class Play:
     tags: tuple[str, ...] = ()
     timeout_s: float | None = None
     become: Become = Become()
+    pre_checks: tuple[Check, ...] = ()
+    serial: tuple[Share, ...] = ()
+    forks: int | None = None
+    max_fail: Share | None = None
+    params: tuple[Param, ...] = ()
+    tasks: bool = False
+    facts: bool = False
     source: SourceRef = NOWHERE
     hosts_source: SourceRef = NOWHERE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Playbook:
-    """A file of plays. `digest` is the SHA-256 (hex) of its bytes: history tells versions apart by it. `lines` is the
-    text of the file, for what is said of a place in it."""
+    """A file of plays. `digest` is the SHA-256 (hex) of its bytes, and of those that it includes: history tells
+    versions apart by it. `lines` is the text of the file, `included` that of each further file by its path, for what is
+    said of a place in them."""
 
     path: str
     plays: tuple[Play, ...]
     digest: str = ""
     lines: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    included: Mapping[str, tuple[str, ...]] = field(default_factory=empty, repr=False, compare=False)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Any
 
 from checkrunner.model.observation import Observation
 
@@ -35,6 +36,7 @@ __all__ = [
     "SliceMode",
     "SliceQuery",
     "Stream",
+    "Value",
     "Verdict",
     "VerdictState",
     "evidence_id",
@@ -352,6 +354,19 @@ class Reason:
     expected: str
     actual: str
     message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """A value that was read from an output: a number, text, bool or list of them; None where `error` says why it could
+    not be. `warn` and `crit` are the ranges that it was held against, in its own unit, as Nagios writes them."""
+
+    name: str
+    value: float | int | str | bool | tuple[Any, ...] | None
+    unit: str = ""
+    warn: str = ""
+    crit: str = ""
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

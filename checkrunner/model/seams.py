@@ -10,7 +10,18 @@ from typing import Any, Protocol, TextIO, runtime_checkable
 
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
-from checkrunner.model.plan import CheckOutcome, HostOutcome, OnPrompt, PlannedCheck, PromptText, Skip, Step
+from checkrunner.model.plan import (
+    CheckOutcome,
+    HostOutcome,
+    Items,
+    Judgement,
+    OnPrompt,
+    PlannedCheck,
+    PromptText,
+    Settled,
+    Skip,
+    Step,
+)
 from checkrunner.model.report import Report, Wait
 from checkrunner.model.results import RawSlice, Result, Slice, SliceQuery, Verdict
 from checkrunner.model.sources import Secret, Template
@@ -183,17 +194,39 @@ class Script(Protocol):
     checks: Sequence[PlannedCheck]
     """In play order. The engine sends them in this order, each named session its own, waiting only for `needs`."""
 
-    def resolve(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Step | Skip:
+    def resolve(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Step | Skip | Items | Settled:
         """Render the check. `outcomes` holds at least those of `planned.needs`, by key.
 
-        Called once per check, before anything else is asked about it. Raises TemplateError: the engine makes the
-        outcome `unknown` with that reason.
+        Called once per check, before anything else is asked about it; for a loop once, and then once for each of its
+        items. Raises TemplateError: the engine makes the outcome `unknown` with that reason.
         """
         ...
 
-    def judge(self, step: Step, result: Result, outcomes: Mapping[str, CheckOutcome]) -> Verdict:
-        """The verdict on a result. Total: trouble in an expression is an `unknown` verdict, not an exception. A command
-        that did not run to its end is `unknown`, or `skipped` where something is missing: never ok, never crit."""
+    def judge(
+        self,
+        step: Step,
+        result: Result,
+        outcomes: Mapping[str, CheckOutcome],
+        reads: Sequence[RawSlice | None] = (),
+    ) -> Judgement:
+        """The verdict on a result, and the values in it. `reads` answer the last `step.reads` queries of `step.early`,
+        None where the host could not. Total: trouble in an expression is an `unknown` verdict, not an exception. A
+        command that did not run to its end is `unknown`, or `skipped` where something is missing: never ok, never
+        crit."""
+        ...
+
+    def again(self, step: Step, result: Result, judgement: Judgement, attempt: int) -> float | None:
+        """In how many seconds the command is to be run once more (`until`), None when this run counts. `attempt` is 1
+        for the first. Total."""
+        ...
+
+    def whole(self, planned: PlannedCheck, items: Sequence[CheckOutcome]) -> CheckOutcome:
+        """What a loop as a whole came to: what checks that need it, or read its result, get to see."""
+        ...
+
+    def follow(self, outcome: CheckOutcome) -> Sequence[PlannedCheck]:
+        """The checks that are to run because of this outcome (`on_fail`): in the same session, after what has been
+        sent. They are planned only now."""
         ...
 
     def ask(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
