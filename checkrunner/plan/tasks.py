@@ -1,0 +1,260 @@
+"""What tasks come to, as Ansible has it: assert, debug, fail and set_fact, and the results of commands.
+
+A failed task is critical. It is noted only where its errors are ignored, and unknown where the command could not be
+looked at; what else of its host's play is run then is decided elsewhere, by `TaskState`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from checkrunner.model.errors import TemplateError
+from checkrunner.model.metadata import truth
+from checkrunner.model.plan import Judgement, PlannedCheck, Settled, Skip
+from checkrunner.model.results import Reason, Verdict, VerdictState
+from checkrunner.model.sources import Template
+from checkrunner.model.tasks import Module, Task, TaskState
+from checkrunner.plan.task_results import TaskResult
+from checkrunner.plan.texts import Templates
+from checkrunner.plan.values import Hidden
+from checkrunner.plan.variables import Names
+
+__all__ = ["Finished", "Tasks", "task_reason"]
+
+_HIDDEN = "what it says is not shown (no_log)"
+_ASSERTED = "All assertions passed"
+_DEFAULT_MESSAGE = "Assertion failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """A task as far as it has come: its result, why it failed, what it leaves and what it has to say."""
+
+    result: TaskResult
+    reason: Reason | None = None
+    facts: Mapping[str, Any] | None = None
+    message: str = ""
+    unclear: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether it has failed."""
+        return bool(self.result.get("failed"))
+
+
+def task_reason(subject: str, message: str, *, expected: str = "", actual: str = "") -> Reason:
+    """Why a task failed."""
+    return Reason(subject=subject, expected=expected, actual=actual, message=message)
+
+
+class Tasks:
+    """Answers tasks. One for all hosts of a run."""
+
+    def __init__(self, templates: Templates) -> None:
+        self._templates = templates
+
+    # ---- tasks without a command
+
+    def settle(
+        self, planned: PlannedCheck, names: Mapping[str, Any], *, rescued: bool = False
+    ) -> Settled | Skip:
+        """What a task comes to that needs no host. Total: what cannot be evaluated has failed, as in Ansible."""
+        task = planned.check.task
+        assert task is not None
+        if task.module is Module.DEBUG and task.args.get("verbosity", 0):
+            return Skip(planned=planned, reason=f"debug: its verbosity is {task.args['verbosity']}, that of the run 0")
+        try:
+            finished = self._answer(task, names)
+        except TemplateError as error:
+            finished = self.trouble(error)
+        finished = self.decide(planned, finished, names)
+        verdict, state = self.verdict(planned, finished, names, rescued=rescued)
+        return Settled(
+            planned=planned,
+            verdict=verdict,
+            facts=finished.facts or {},
+            message="" if task.no_log else finished.message,
+            registered=self.registered(planned, finished),
+            task=state,
+        )
+
+    def _answer(self, task: Task, names: Mapping[str, Any]) -> Finished:
+        match task.module:
+            case Module.ASSERT:
+                return self._assert(task, names)
+            case Module.DEBUG:
+                return self._debug(task, names)
+            case Module.FAIL:
+                text = _text(self._value(task.args.get("msg", "Failed as requested from task"), names))
+                return _failed("fail", text, message=text)
+            case Module.SET_FACT:
+                facts = {name: self._value(value, names) for name, value in task.args["facts"].items()}
+                result = TaskResult({"changed": False, "failed": False, "ansible_facts": facts})
+                return Finished(result=result, facts=facts)
+            case Module.INCLUDE_TASKS:
+                values = {"changed": False, "failed": False, "include": task.args["file"].text}
+                return Finished(result=TaskResult(values))
+        return Finished(result=TaskResult({"changed": False, "failed": False}))
+
+    def _assert(self, task: Task, names: Mapping[str, Any]) -> Finished:
+        for condition in task.args["that"]:
+            if truth(self._templates.evaluate(condition, names)):
+                continue
+            said = self._value(task.args.get("fail_msg", _DEFAULT_MESSAGE), names)
+            text = _text(said)
+            shown = text if text != _DEFAULT_MESSAGE else f"{_DEFAULT_MESSAGE}: {_line(condition.text)}"
+            values = {"assertion": condition.text, "evaluated_to": False, "msg": said, "changed": False}
+            reason = task_reason("assert", shown, expected=_line(condition.text), actual="false")
+            return Finished(result=TaskResult({**values, "failed": True}), reason=reason)
+        said = self._value(task.args.get("success_msg", _ASSERTED), names)
+        message = _text(said) if "success_msg" in task.args and not task.args.get("quiet") else ""
+        return Finished(result=TaskResult({"changed": False, "failed": False, "msg": said}), message=message)
+
+    def _debug(self, task: Task, names: Mapping[str, Any]) -> Finished:
+        done = {"changed": False, "failed": False}
+        if "var" not in task.args:
+            said = self._value(task.args.get("msg", "Hello world!"), names)
+            return Finished(result=TaskResult({**done, "msg": said}), message=_text(said))
+        wanted: Template = task.args["var"]
+        try:
+            value = self._templates.evaluate(wanted, names)
+        except TemplateError as error:
+            if "undefined" not in error.message and "not defined" not in error.message:
+                raise
+            value = "VARIABLE IS NOT DEFINED!"
+        return Finished(result=TaskResult({**done, wanted.text: value}), message=f"{wanted.text}: {_text(value)}")
+
+    # ---- what decides
+
+    def decide(self, planned: PlannedCheck, finished: Finished, names: Mapping[str, Any]) -> Finished:
+        """What `changed_when` and `failed_when` make of it. They read the result under the name of its `register`."""
+        task, register = planned.check.task, planned.check.register
+        assert task is not None
+        result = finished.result
+        if result.get("skipped") or not (task.changed_when or task.failed_when):
+            return finished
+        for key, conditions in (("changed", task.changed_when), ("failed", task.failed_when)):
+            if conditions is None:
+                continue
+            top = {register: result} if register else {}
+            try:
+                holds, condition = self._all(conditions, Names(top, names))
+            except TemplateError as error:
+                reason = task_reason(f"{key}_when", f"{key}_when: {error.message}", actual=error.message)
+                return replace(finished, result=result.with_values(failed=True), reason=reason)
+            result = result.with_values(**{key: holds})
+            if key == "failed":
+                said = task_reason("failed_when", f"failed_when: {condition}", expected=f"not {condition}", actual="true")
+                result = result.with_values(failed_when_result=holds)
+                finished = replace(finished, reason=said if holds else None, unclear=False)
+        return replace(finished, result=result)
+
+    def _all(self, conditions: Sequence[Template], names: Mapping[str, Any]) -> tuple[bool, str]:
+        for condition in conditions:
+            if not truth(self._templates.evaluate(condition, names)):
+                return False, _line(condition.text)
+        return True, " and ".join(_line(condition.text) for condition in conditions)
+
+    def met(self, planned: PlannedCheck, result: Mapping[str, Any], names: Mapping[str, Any]) -> bool:
+        """Whether `until` holds. Without conditions of its own, that is when the task has not failed."""
+        until, register = planned.check.until, planned.check.register
+        assert until is not None
+        if not until.conditions:
+            return not result.get("failed")
+        top = {register: result} if register else {}
+        return self._all(until.conditions, Names(top, names))[0]
+
+    def verdict(
+        self, planned: PlannedCheck, finished: Finished, names: Mapping[str, Any], *, rescued: bool = False
+    ) -> tuple[Verdict, TaskState]:
+        """The verdict, and what it means for the rest of the play."""
+        task = planned.check.task
+        assert task is not None
+        if not finished.failed:
+            changed = bool(finished.result.get("changed"))
+            return Verdict(state=VerdictState.OK), TaskState.CHANGED if changed else TaskState.OK
+        reason = finished.reason or task_reason("task", "failed")
+        if task.no_log:
+            reason = task_reason(reason.subject, f"failed; {_HIDDEN}")
+        if self._ignored(task, names):
+            noted = replace(reason, message=f"{reason.message} (ignored)")
+            if finished.unclear:
+                return Verdict(state=VerdictState.UNKNOWN, reasons=(noted,)), TaskState.IGNORED
+            return Verdict(state=VerdictState.OK, reasons=(noted,), noted=True), TaskState.IGNORED
+        if rescued:
+            noted = replace(reason, message=f"{reason.message} (rescued)")
+            return Verdict(state=VerdictState.OK, reasons=(noted,), noted=True), TaskState.RESCUED
+        state = VerdictState.UNKNOWN if finished.unclear else VerdictState.CRIT
+        return Verdict(state=state, reasons=(reason,)), TaskState.FAILED
+
+    def _ignored(self, task: Task, names: Mapping[str, Any]) -> bool:
+        if not isinstance(task.ignore_errors, Template):
+            return task.ignore_errors
+        try:
+            return truth(self._templates.evaluate(task.ignore_errors, names))
+        except TemplateError:
+            return False
+
+    # ---- helpers
+
+    def trouble(self, error: TemplateError) -> Finished:
+        """A text of the task could not be evaluated: it has failed."""
+        return _failed("template", str(error), message=error.message)
+
+    def registered(self, planned: PlannedCheck, finished: Finished) -> TaskResult:
+        """The result as later texts read it: an item of a loop says which one it is."""
+        loop = planned.check.loop
+        if loop is None or not planned.loop:
+            return finished.result
+        values = {"ansible_loop_var": loop.variable, loop.variable: planned.item}
+        if loop.index_variable:
+            values |= {"ansible_index_var": loop.index_variable, loop.index_variable: planned.index}
+        return finished.result.with_values(**values)
+
+    def judgement(
+        self, planned: PlannedCheck, finished: Finished, names: Mapping[str, Any], *, rescued: bool = False
+    ) -> Judgement:
+        """The same for a task with a command."""
+        verdict, state = self.verdict(planned, finished, names, rescued=rescued)
+        return Judgement(
+            verdict=verdict,
+            facts=finished.facts or {},
+            message=finished.message,
+            registered=self.registered(planned, finished),
+            task=state,
+        )
+
+    def _value(self, value: Any, names: Mapping[str, Any]) -> Any:
+        """A value with its templates filled in. A secret stays one."""
+        if isinstance(value, Template):
+            found = self._templates.value_of(value, names, "value")
+            return found.secret() if isinstance(found, Hidden) else found
+        if isinstance(value, Mapping):
+            return {key: self._value(item, names) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self._value(item, names) for item in value]
+        return value
+
+
+def _failed(subject: str, shown: str, *, message: str) -> Finished:
+    result = TaskResult({"changed": False, "failed": True, "msg": message})
+    return Finished(result=result, reason=task_reason(subject, shown))
+
+
+def _text(value: Any) -> str:
+    """A value as a message shows it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (list, tuple)) and value and all(isinstance(item, str) for item in value):
+        return "\n".join(value)
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str, sort_keys=False)
+    except (TypeError, ValueError):
+        return str(value)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
