@@ -145,10 +145,8 @@ def _sequence(values: Values, node: Node) -> list[str]:
     try:
         start, stride = int(words.get("start", "1"), 0), int(words.get("stride", "1"), 0)
         end = int(words["end"], 0) if "end" in words else start + (int(words["count"], 0) - 1) * stride
-        if stride == 0 or abs(end - start) > 10_000 * abs(stride):
-            raise ValueError
         numbers = range(start, end + (1 if stride > 0 else -1), stride)
-        return [words.get("format", "%d") % number for number in numbers]
+        return [words.get("format", "%d") % number for number in numbers[:10_000]]
     except (ValueError, KeyError, TypeError) as exc:
         hint = "Write `with_sequence: start=1 end=5`."
         raise values.fail(node, f"{text!r} is no sequence of numbers", hint) from exc

@@ -103,16 +103,17 @@ def _action(values: Values, node: Node, at: SourceRef) -> Call:
             raise values.fail(node, "an action is a text that begins with a module, or a mapping with `module`")
         name = values.plain(node["module"], "module")
         call = Call(_short(name), _known(values, name, node["module"].ref), at, name)
-        rest = {key: value for key, value in node.items() if key != "module"}
-        call.args |= rest
-        call.places |= {key: node.keys_at[key].ref for key in rest}
+        given = {key: value for key, value in node.items() if key != "module"}
+        call.args |= given
+        call.places |= {key: node.keys_at[key].ref for key in given}
         return call
     text = values.scalar(node, "an action")
     name, _, rest = text.raw.strip().partition(" ")
+    rest = rest.strip()
     call = Call(_short(name), _known(values, name, text.ref), at, name)
-    if rest.strip():
-        ref = text.place(text.raw.index(rest.strip()))
-        call.free = YamlScalar(text.path, rest.strip(), rest.strip(), text.style, ref.line, ref.column, text.lines)
+    if rest:
+        ref = text.place(text.raw.index(rest))
+        call.free = YamlScalar(text.path, rest, rest, text.style, ref.line, ref.column, text.lines)
     return call
 
 
@@ -170,9 +171,10 @@ def _command(values: Values, call: Call) -> dict[str, Any]:
         else:
             args[name] = values.text(node, name)
     for name in _FLAGS & args.keys():
-        if isinstance(args[name], Template):
-            args[name] = args[name].text.strip().lower() in {"yes", "true", "on", "1"}
-    command = args.get("cmd")
+        said = args[name]
+        if isinstance(said, Template):
+            args[name] = said.text.strip().lower() in {"yes", "true", "on", "1"}
+    command: Template | None = args.get("cmd")
     if not args.get("argv") and (command is None or not command.text.strip()):
         raise values.fail(call.source, f"{call.shown} has no command")
     return args

@@ -6,20 +6,18 @@ Errors are PlaybookErrors with file, line and column. What Ansible takes in seve
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
-from checkrunner.load.documents import Document
+from checkrunner.load.fileset import FileSet
 from checkrunner.load.nodes import Node, YamlList, YamlMap, YamlScalar, raw_text
 from checkrunner.load.quantities import NotationError, variable_name
 from checkrunner.load.task_words import Word
-from checkrunner.model.errors import LoadError, nearest
+from checkrunner.model.errors import PlaybookError, nearest
 from checkrunner.model.sources import Secret, SourceRef, Template
 
 __all__ = ["Values", "lone_expression"]
-
-T = TypeVar("T")
 
 _WORDS = re.compile(r"[^\s,]+")
 _TRUE = frozenset({"yes", "true", "on", "1", "y", "t"})
@@ -37,14 +35,14 @@ def lone_expression(text: str) -> str | None:
 
 
 class Values:
-    """Reads nodes of one file."""
+    """Reads nodes of the files of a playbook."""
 
-    def __init__(self, document: Document) -> None:
-        self.document = document
+    def __init__(self, files: FileSet) -> None:
+        self._files = files
 
-    def fail(self, at: Node | SourceRef, message: str, hint: str = "") -> LoadError:
-        """An error at a place of the file."""
-        return self.document.fail(at, message, hint)
+    def fail(self, at: Node | SourceRef, message: str, hint: str = "") -> PlaybookError:
+        """An error at a place of one of the files."""
+        return self._files.fail(at, message, hint)
 
     def mapping(self, node: Node, what: str) -> YamlMap:
         """The node, which must be a mapping."""
@@ -154,7 +152,8 @@ class Values:
         if isinstance(node, YamlList):
             return [self.value(item) for item in node]
         if isinstance(node, YamlMap):
-            return {node.keys_at[key].value: self.value(item) for key, item in node.items()}
+            keys = node.keys_at
+            return {keys[key].value: self.value(item) for key, item in node.items()}
         if isinstance(node.value, str) and ("{{" in node.raw or "{%" in node.raw or "{#" in node.raw):
             return Template(text=node.raw, source=node.ref, literal=node.style == "|")
         return node.value
@@ -168,8 +167,9 @@ class Values:
             for item in node:
                 found |= self.variables(item, what)
             return MappingProxyType(found)
-        for key, value in self.mapping(node, what).items():
-            self.check_variable(key, node.keys_at[key].ref)
+        mapping = self.mapping(node, what)
+        for key, value in mapping.items():
+            self.check_variable(key, mapping.keys_at[key].ref)
             found[key] = self.value(value)
         return MappingProxyType(found)
 
@@ -187,10 +187,10 @@ class Values:
             hint = f"Did you mean {close!r}?" if close else f"Supported here: {listed}."
             raise self.fail(at, f"a {what} has no key {key!r}", hint)
 
-    def each(self, node: Node, what: str, read: Callable[[YamlMap], T]) -> list[T]:
+    def each(self, node: Node, what: str) -> list[YamlMap]:
         """The items of a list of mappings; nothing stands for an empty one."""
         if isinstance(node, YamlScalar) and node.value is None:
             return []
         if not isinstance(node, YamlList):
             raise self.fail(node, f"{what} is a list, this is {raw_text(node)}", "Put `- ` before its items.")
-        return [read(self.mapping(item, f"an item of {what}")) for item in node]
+        return [self.mapping(item, f"an item of {what}") for item in node]

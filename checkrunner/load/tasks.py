@@ -8,17 +8,15 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from checkrunner.load.documents import Document, parse
-from checkrunner.load.files import read_file
-from checkrunner.load.nodes import Node, YamlList, YamlMap, YamlScalar, raw_text
-from checkrunner.load.secrets import SecretReader
-from checkrunner.load.task_lists import Handed, TaskReader, read_handed
+from checkrunner.load.fileset import FileSet
+from checkrunner.load.nodes import Node, YamlList, YamlMap, YamlScalar
+from checkrunner.load.task_handed import Handed, read_handed
+from checkrunner.load.task_lists import TaskReader
 from checkrunner.load.task_values import Values
 from checkrunner.load.task_words import PLAY_KEYS
 from checkrunner.load.terms import join_patterns
-from checkrunner.model.errors import LoadError, PlaybookError
+from checkrunner.model.errors import PlaybookError
 from checkrunner.model.playbook import Check, Play, Share
-from checkrunner.model.sources import Template
 from checkrunner.model.tasks import Module, Task
 
 __all__ = ["TASK_SECTIONS", "is_task_play", "read_task_play"]
@@ -36,36 +34,29 @@ def is_task_play(node: YamlMap) -> bool:
     return not _ONLY_TASKS.isdisjoint(node) and "checks" not in node
 
 
-def read_task_play(
-    node: YamlMap, document: Document, folder: str, secrets: SecretReader | None, included: dict[str, Document]
-) -> tuple[Play | None, list[LoadError]]:
-    """The play, as far as it could be read, and what is wrong with it.
-
-    `folder` is where the playbook lies; files that it names are looked for there. `included` takes the documents of
-    files that were read on the way, by their path.
-    """
-    values = Values(document)
-    reader = TaskReader(folder, secrets, included)
+def read_task_play(node: YamlMap, files: FileSet) -> tuple[Play | None, list[PlaybookError]]:
+    """The play, as far as it could be read, and what is wrong with it."""
+    values = Values(files)
+    reader = TaskReader(files)
     try:
         play = _head(values, node)
         handed = _handed(values, node)
-        variables = _variables(values, node, folder, secrets, included)
-        handed = replace(handed, literal=MappingProxyType({**variables, "playbook_dir": folder or "."}))
-    except LoadError as error:
+        variables = _variables(values, node, files)
+    except PlaybookError as error:
         return None, [error]
+    handed = replace(handed, literal=variables)
     checks: list[Check] = []
     gather = _gather(values, node, reader)
     if gather:
         checks.append(_gathering(node, reader, handed))
     if "handlers" in node:
-        reader.handlers(node["handlers"], document)
+        reader.handlers(node["handlers"])
     for section in TASK_SECTIONS:
         if section in node:
-            checks += reader.section(node[section], document, handed, f"`{section}`")
-    if not checks and not reader.errors:
+            checks += reader.section(node[section], handed, f"`{section}`")
+    if len(checks) == gather and not reader.errors:
         reader.errors.append(values.fail(node, "this play has no tasks"))
-    play = replace(play, checks=tuple(checks), vars=MappingProxyType(dict(variables)), facts=gather)
-    return play, reader.errors
+    return replace(play, checks=tuple(checks), vars=variables, facts=gather), reader.errors
 
 
 def _head(values: Values, node: YamlMap) -> Play:
@@ -130,43 +121,22 @@ def _handed(values: Values, node: YamlMap) -> Handed:
     )
 
 
-def _variables(
-    values: Values, node: YamlMap, folder: str, secrets: SecretReader | None, included: dict[str, Document]
-) -> Mapping[str, Any]:
+def _variables(values: Values, node: YamlMap, files: FileSet) -> Mapping[str, Any]:
     found = dict(values.variables(node["vars"])) if "vars" in node else {}
-    if "vars_files" not in node:
-        return found
-    written = node["vars_files"]
+    written = node.get("vars_files", [])
     for item in written if isinstance(written, YamlList) else [written]:
-        found |= _vars_file(values, item, folder, secrets, included)
-    return found
+        found |= _vars_file(values, item, files)
+    return MappingProxyType(found)
 
 
-def _vars_file(
-    values: Values, node: Node, folder: str, secrets: SecretReader | None, included: dict[str, Document]
-) -> Mapping[str, Any]:
+def _vars_file(values: Values, node: Node, files: FileSet) -> Mapping[str, Any]:
     """The variables of a file; of a list of files, those of the first that is there."""
-    names = [values.plain(item, "a file of variables") for item in (node if isinstance(node, YamlList) else [node])]
+    names = [values.scalar(item, "a file of variables") for item in (node if isinstance(node, YamlList) else [node])]
     for name in names:
-        if "{{" in name:
-            raise values.fail(node, f"vars_files: {name!r} holds a template", "Write the name out.")
-        path = os.path.normpath(os.path.join(folder, name))
-        if os.path.isfile(path):
-            return _vars_of(path, secrets, included)
-    raise values.fail(node, f"there is no file {' or '.join(map(repr, names))}")
-
-
-def _vars_of(path: str, secrets: SecretReader | None, included: dict[str, Document]) -> Mapping[str, Any]:
-    text, encrypted = (secrets or SecretReader()).read_text(path, PlaybookError)
-    document = parse(text, path, PlaybookError, secrets)
-    if not encrypted:
-        included[path] = document
-    root = document.root
-    if root is None:
-        return {}
-    if not isinstance(root, YamlMap):
-        raise document.fail(root, f"a file of variables is a mapping (name: value), this is {raw_text(root)}")
-    return Values(document).variables(root)
+        if "{{" in name.raw:
+            raise values.fail(name, f"vars_files: {name.raw!r} holds a template", "Write the name out.")
+    there = [name for name in names if os.path.isfile(files.resolve(name))]
+    return files.variables((there or names)[0]) if names else {}
 
 
 def _serial(values: Values, node: Node) -> tuple[Share, ...]:
@@ -201,7 +171,7 @@ def _gather(values: Values, node: YamlMap, reader: TaskReader) -> bool:
         return written.raw.strip() != "explicit"
     try:
         return values.flag(written, "gather_facts")
-    except LoadError as error:
+    except PlaybookError as error:
         reader.errors.append(error)
         return False
 
@@ -217,11 +187,3 @@ def _gathering(node: YamlMap, reader: TaskReader, handed: Handed) -> Check:
         task=replace(task, environment=handed.environment),
         source=node.ref,
     )
-
-
-def import_file(values: Values, node: YamlMap) -> Template | None:
-    """The file of an entry of a playbook that is no play but `import_playbook`; None for a play."""
-    for key in ("import_playbook", "ansible.builtin.import_playbook"):
-        if key in node:
-            return values.text(node[key], key)
-    return None

@@ -1,4 +1,4 @@
-"""Registered results of tasks, as Ansible has them: ``rc``, ``stdout``, ``stdout_lines``, ``changed``, ``results``, ..."""
+"""Registered results of tasks, as Ansible has them: ``rc``, ``stdout``, ``stdout_lines``, ``changed``, ``results``."""
 
 from __future__ import annotations
 

@@ -58,9 +58,7 @@ class Tasks:
 
     # ---- tasks without a command
 
-    def settle(
-        self, planned: PlannedCheck, names: Mapping[str, Any], *, rescued: bool = False
-    ) -> Settled | Skip:
+    def settle(self, planned: PlannedCheck, names: Mapping[str, Any], *, rescued: bool = False) -> Settled | Skip:
         """What a task comes to that needs no host. Total: what cannot be evaluated has failed, as in Ansible."""
         task = planned.check.task
         assert task is not None
@@ -147,9 +145,10 @@ class Tasks:
                 return replace(finished, result=result.with_values(failed=True), reason=reason)
             result = result.with_values(**{key: holds})
             if key == "failed":
-                said = task_reason("failed_when", f"failed_when: {condition}", expected=f"not {condition}", actual="true")
                 result = result.with_values(failed_when_result=holds)
-                finished = replace(finished, reason=said if holds else None, unclear=False)
+                said = f"failed_when: {condition}"
+                reason = task_reason("failed_when", said, expected=f"not {condition}", actual="true")
+                finished = replace(finished, reason=reason if holds else None, unclear=False)
         return replace(finished, result=result)
 
     def _all(self, conditions: Sequence[Template], names: Mapping[str, Any]) -> tuple[bool, str]:
