@@ -6,7 +6,7 @@ supported says why, so that nobody has to guess whether it was only mistyped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from checkrunner.model.tasks import Module
@@ -18,9 +18,16 @@ __all__ = [
     "PREFIXES",
     "REFUSED_MODULES",
     "TASK_KEYS",
+    "TASK_SECTIONS",
     "ModuleWords",
     "Word",
+    "is_task_play",
 ]
+
+TASK_SECTIONS = ("pre_tasks", "tasks", "post_tasks")
+"""The lists of tasks of a play, in the order in which they run."""
+
+_ONLY_TASKS = (*TASK_SECTIONS, "roles", "handlers", "gather_facts")
 
 PREFIXES = ("ansible.builtin.", "ansible.legacy.")
 """What may stand before the name of a module."""
@@ -212,3 +219,8 @@ TASK_KEYS: Mapping[str, Word] = {
     "first_available_file": Word("no", "name the file"),
 }
 """Keys of tasks; ``with_...`` are those of `task_loops.WITH`."""
+
+
+def is_task_play(play: Container[str]) -> bool:
+    """Whether a play, by its keys, is written in Ansible's words."""
+    return "checks" not in play and any(key in play for key in _ONLY_TASKS)

@@ -13,25 +13,16 @@ from checkrunner.load.nodes import Node, YamlList, YamlMap, YamlScalar
 from checkrunner.load.task_handed import Handed, read_handed
 from checkrunner.load.task_lists import TaskReader
 from checkrunner.load.task_values import Values
-from checkrunner.load.task_words import PLAY_KEYS
+from checkrunner.load.task_words import PLAY_KEYS, TASK_SECTIONS
 from checkrunner.load.terms import join_patterns
 from checkrunner.model.errors import PlaybookError
 from checkrunner.model.playbook import Check, Play, Share
 from checkrunner.model.tasks import Module, Task
 
-__all__ = ["TASK_SECTIONS", "is_task_play", "read_task_play"]
+__all__ = ["read_task_play"]
 
-TASK_SECTIONS = ("pre_tasks", "tasks", "post_tasks")
-"""The lists of tasks of a play, in the order in which they run."""
-
-_ONLY_TASKS = frozenset({*TASK_SECTIONS, "roles", "handlers", "gather_facts"})
 _STRATEGIES = ("linear", "free", "host_pinned")
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
-
-
-def is_task_play(node: YamlMap) -> bool:
-    """Whether a play is written in Ansible's words."""
-    return not _ONLY_TASKS.isdisjoint(node) and "checks" not in node
 
 
 def read_task_play(node: YamlMap, files: FileSet) -> tuple[Play | None, list[PlaybookError]]:
@@ -123,9 +114,10 @@ def _handed(values: Values, node: YamlMap) -> Handed:
 
 def _variables(values: Values, node: YamlMap, files: FileSet) -> Mapping[str, Any]:
     found = dict(values.variables(node["vars"])) if "vars" in node else {}
-    written = node.get("vars_files", [])
-    for item in written if isinstance(written, YamlList) else [written]:
-        found |= _vars_file(values, item, files)
+    if "vars_files" in node:
+        written = node["vars_files"]
+        for item in written if isinstance(written, YamlList) else [written]:
+            found |= _vars_file(values, item, files)
     return MappingProxyType(found)
 
 
