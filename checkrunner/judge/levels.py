@@ -46,8 +46,8 @@ class Range:
 
 @functools.lru_cache(maxsize=4096)
 def parse_range(text: str, unit: str | None = "") -> Range:
-    """Read a range whose bare numbers are in `unit` (a value's base unit); None takes any, for a value whose unit is not
-    known yet. Raises ValueError with what is wrong."""
+    """Read a range whose bare numbers are in `unit` (a value's base unit); None takes any, for a value whose
+    unit is not known yet. Raises ValueError with what is wrong."""
     body = text.strip()
     outside = not body.startswith("@")
     body = body.removeprefix("@").strip()

@@ -26,6 +26,8 @@ _WORD = re.compile(r"\S+")
 _PIECE = re.compile(r"\S+(?: \S+)*")
 _RULE = re.compile(r"[-=+| ]+")
 _APART = 3
+_TWO_WORDS = ("Mounted on", "Local Address", "Foreign Address", "Local Address:Port", "Peer Address:Port")
+"""Names of columns that every reader of such tables knows."""
 
 _Span = tuple[int, int]
 
@@ -45,7 +47,7 @@ def read_table(text: str, wanted: Iterable[str] = ()) -> Parsed:
         body = body[1:]
     if not body:
         return Parsed(data=[], what="the table, which has no rows")
-    names, rows = _read(header, body, [" ".join(name.split()) for name in wanted])
+    names, rows = _read(header, body, [*_TWO_WORDS, *wanted])
     distinct(names)
     made = [dict(zip(names, cells, strict=True)) for cells in rows]
     return Parsed(data=made, rows=made, columns=names)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from checkrunner.judge.cells import row_names
 from checkrunner.judge.expectations import gap
 from checkrunner.judge.extracts import Extracted, Found, aggregated, found_in_columns, found_in_data, found_in_lines
 from checkrunner.judge.levels import Range, parse_range, raised, said
+from checkrunner.judge.names import Over
 from checkrunner.judge.parsed import NothingError, Parsed, UnreadError, clipped, listed
 from checkrunner.judge.parsing import Reading, decoded, parse, rows_of_matches
 from checkrunner.model.errors import TemplateError
@@ -82,7 +84,7 @@ class ValueReader:
     ) -> tuple[ReadValue, ...]:
         """The values, in the order of the playbook. `raws` answer `queries`, which are those of `queries()`. Total."""
         one = _Output(self, check, result, names, dict(zip(queries, raws, strict=False)))
-        return tuple(one.value_of(extract) for extract in check.extracts)
+        return _told_once([one.value_of(extract) for extract in check.extracts])
 
     def text(self, template: Any, names: _Names) -> str:
         """A rendered text of a check."""
@@ -92,7 +94,7 @@ class ValueReader:
         """Whether a `where` condition chooses a row. Raises UnreadError."""
         known = row_names(row)
         try:
-            return bool(self._templates.evaluate(condition, {**names, **known}))
+            return bool(self._templates.evaluate(condition, Over(known, names)))
         except TemplateError as error:
             columns = listed(name for name in known if name != "row")
             raise UnreadError(f"where: {condition.text}: {error.message} (the columns are {columns})") from error
@@ -195,7 +197,7 @@ class _Output:
         lines = _lines_of(raw, pattern, whole=extract.agg is not Aggregate.FIRST)
         if not lines:
             count = self._result.output(extract.stream).lines
-            raise NothingError(f"{clipped(pattern, 80)!r} was not found in {count:,} lines of {extract.stream}")
+            raise NothingError(f"`{clipped(pattern, 80)}` was not found in {count:,} lines of {extract.stream}")
         return aggregated(extract, found_in_lines(extract.name, _compiled(pattern), lines))
 
     def _read(self, how: Parse) -> Parsed:
@@ -261,15 +263,15 @@ class _Output:
             except (ValueError, TemplateError) as error:
                 why = f"{value.name}: {level}: {error.message if isinstance(error, TemplateError) else error}"
                 reasons.append((VerdictState.UNKNOWN, _reason(value.name, "a range", "none", why)))
-        reasons += next(_raised(value, numbers, ranges), ())
+        reasons += _raised(value, numbers, ranges)
         texts = {level: held.text for level, (held, _) in ranges.items()}
         return ReadValue(value=replace(value, **texts), reasons=tuple(reasons))
 
 
 def _raised(
     value: Value, numbers: Sequence[tuple[float, str]], ranges: Mapping[str, tuple[Range, str]]
-) -> Iterator[tuple[tuple[VerdictState, Reason], ...]]:
-    """For each level that is raised, the worst first, why it is."""
+) -> list[tuple[VerdictState, Reason]]:
+    """Why the first of the levels that is raised is."""
     for level, (held, written) in ranges.items():
         worst = raised(held, numbers)
         if worst is None:
@@ -280,7 +282,8 @@ def _raised(
         where = f" ({clipped(label)})" if label else ""
         more = f", and {count - 1} more" if count > 1 else ""
         message = f"{value.name} was {actual}{where}{more}, {word} {said(held, number, value.unit)}"
-        yield ((state, _reason(value.name, f"{level} {written}", actual, message)),)
+        return [(state, _reason(value.name, f"{level} {written}", actual, message))]
+    return []
 
 
 def _unread(extract: Extract, why: str) -> ReadValue:
@@ -288,6 +291,24 @@ def _unread(extract: Extract, why: str) -> ReadValue:
     value = Value(name=extract.name, value=None, unit=extract.unit, error=why)
     reason = _reason(extract.name, expected, why, f"{extract.name}: {why}")
     return ReadValue(value=value, reasons=((VerdictState.UNKNOWN, reason),))
+
+
+def _told_once(values: Sequence[ReadValue]) -> tuple[ReadValue, ...]:
+    """What keeps several values from being read is a reason of the first of them, which names them all."""
+    names: dict[str, list[str]] = {}
+    for one in values:
+        if one.value.error:
+            names.setdefault(one.value.error, []).append(one.value.name)
+    told = []
+    for one in values:
+        same = names.get(one.value.error, [])
+        if len(same) > 1:
+            first = one.value.name == same[0]
+            why = one.value.error
+            reason = _reason(", ".join(same), "values", why, f"{', '.join(same)}: {why}")
+            one = replace(one, reasons=((VerdictState.UNKNOWN, reason),) if first else ())
+        told.append(one)
+    return tuple(told)
 
 
 def _reason(name: str, expected: str, actual: str, message: str) -> Reason:
@@ -298,7 +319,7 @@ def _lines_of(raw: RawSlice, pattern: str, *, whole: bool) -> list[tuple[int, st
     """The lines of an answer. Raises UnreadError where some are missing, or one was cut where it matters."""
     if whole and raw.more_lines:
         count = len(raw.lines) + raw.more_lines
-        raise UnreadError(f"{count:,} lines match {clipped(pattern, 80)!r}; at most {len(raw.lines):,} are read")
+        raise UnreadError(f"{count:,} lines match `{clipped(pattern, 80)}`; at most {len(raw.lines):,} are read")
     lines = []
     for line in raw.lines:
         text = line.data.removesuffix(b"\r").decode("utf-8", "replace")
@@ -313,6 +334,8 @@ def _lines_of(raw: RawSlice, pattern: str, *, whole: bool) -> list[tuple[int, st
 @functools.lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> re.Pattern[str]:
     try:
-        return re.compile(pattern)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # legal all the same
+            return re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
-        raise UnreadError(f"{clipped(pattern, 80)!r} is not a regular expression: {error}") from error
+        raise UnreadError(f"`{clipped(pattern, 80)}` is not a regular expression: {error}") from error
