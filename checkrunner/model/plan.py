@@ -170,7 +170,8 @@ class CheckOutcome:
 
     `values` are those that it extracts. `facts` are variables that it leaves to the host's later checks, `texts` the
     outputs (``stdout``, ``stderr``) as far as later checks read them: none of them gets into a report. `items` are the
-    outcomes of a loop, which then has no result of its own. `attempts` is how often the command ran.
+    outcomes of a loop, which then has no result of its own. `attempts` is how often the command ran. `on` is the other
+    host that it ran on, "" for its own.
     """
 
     host: str
@@ -185,6 +186,7 @@ class CheckOutcome:
     message: str = ""
     items: tuple[CheckOutcome, ...] = ()
     attempts: int = 1
+    on: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
