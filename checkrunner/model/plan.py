@@ -145,12 +145,13 @@ class Items:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
     """The check needs no host: this is what came of it. `facts` are variables that the host has from now on; `message`
-    is what it has to say (``debug``)."""
+    is what it has to say (``debug``). `registered` as in `CheckOutcome`."""
 
     planned: PlannedCheck
     verdict: Verdict
     facts: Mapping[str, Any] = field(default_factory=empty)
     message: str = ""
+    registered: Mapping[str, Any] = field(default_factory=empty)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +162,7 @@ class Judgement:
     values: tuple[Value, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=empty)
     texts: Mapping[str, str] = field(default_factory=empty)
+    registered: Mapping[str, Any] = field(default_factory=empty)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,8 +172,9 @@ class CheckOutcome:
 
     `values` are those that it extracts. `facts` are variables that it leaves to the host's later checks, `texts` the
     outputs (``stdout``, ``stderr``) as far as later checks read them: none of them gets into a report. `items` are the
-    outcomes of a loop, which then has no result of its own. `attempts` is how often the command ran. `on` is the other
-    host that it ran on, "" for its own.
+    outcomes of a loop, which then has no result of its own. `attempts` is how often the command ran. `registered` is,
+    for a task, what its `register` gives to later ones, as Ansible has it (``rc``, ``stdout``, ``changed``, ...). `on`
+    is the other host that it ran on, "" for its own.
     """
 
     host: str
@@ -186,6 +189,7 @@ class CheckOutcome:
     message: str = ""
     items: tuple[CheckOutcome, ...] = ()
     attempts: int = 1
+    registered: Mapping[str, Any] = field(default_factory=empty)
     on: str = ""
 
 

@@ -98,14 +98,17 @@ class Until:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """A number of hosts: `count` of them, or `fraction` (0 to 1) of those that there are. One of the two is set."""
+    """A number of hosts: `count` of them, or `fraction` (0 to 1) of those that there are. One of the two is set. With
+    `beyond` it is the first number that is more than that."""
 
     count: int | None = None
     fraction: float | None = None
+    beyond: bool = False
 
     def of(self, hosts: int) -> int:
         """How many hosts that is, rounded down, and at least one."""
-        return max(1, self.count if self.count is not None else int(hosts * (self.fraction or 0.0)))
+        number = self.count if self.count is not None else int(hosts * (self.fraction or 0.0))
+        return max(1, number + self.beyond)
 
 
 class ParamType(StrEnum):

@@ -54,7 +54,11 @@ class Task:
     """`args` are the module's arguments, texts in them as templates. `blocks` are those around it, the outermost first.
 
     `failed_when` and `changed_when` None mean that nothing was said; an empty tuple never is. `ignore_errors` is a
-    template where it was one. `no_log` keeps the command, its output and its values out of the report.
+    template where it was one. `no_log` keeps the command, its output and its values out of the report. `environment`
+    are expressions that come to mappings: they go before `Check.env`, the later of them first.
+
+    `includes` are the ids of the `include_tasks` around it, the outermost first: it runs only where each of them was
+    run. `notified_by` is set for a handler: it runs only where one of these tasks, by id, has changed something.
     """
 
     module: Module
@@ -63,5 +67,9 @@ class Task:
     failed_when: tuple[Template, ...] | None = None
     changed_when: tuple[Template, ...] | None = None
     ignore_errors: bool | Template = False
+    ignore_unreachable: bool = False
     no_log: bool = False
+    environment: tuple[Template, ...] = ()
+    includes: tuple[str, ...] = ()
+    notified_by: tuple[str, ...] | None = None
     source: SourceRef = NOWHERE
