@@ -16,9 +16,20 @@ from checkrunner.judge.expectations import EXPECTATIONS, Case, Ruling, clip, gap
 from checkrunner.judge.readings import READING_NAMES, each_reading, in_reading
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.metadata import result_names, truth
-from checkrunner.model.plan import Step
-from checkrunner.model.playbook import Check, Expectation
-from checkrunner.model.results import Probe, ProbeKind, Reason, Result, Severity, Stream, Verdict, VerdictState
+from checkrunner.model.plan import Judgement, Step
+from checkrunner.model.playbook import Check, Expectation, Until
+from checkrunner.model.results import (
+    Probe,
+    ProbeKind,
+    RawSlice,
+    Reason,
+    Result,
+    Severity,
+    SliceQuery,
+    Stream,
+    Verdict,
+    VerdictState,
+)
 from checkrunner.model.seams import Templates
 from checkrunner.model.sources import Template
 
@@ -32,6 +43,7 @@ _UNMET = {
     Severity.WARNING: VerdictState.WARN,
     Severity.INFO: VerdictState.OK,
 }
+_NOT_LOOKED = frozenset({VerdictState.UNKNOWN, VerdictState.SKIPPED})
 _WORST = (VerdictState.CRIT, VerdictState.UNKNOWN, VerdictState.WARN, VerdictState.OK)
 
 
@@ -73,6 +85,58 @@ class Judge:
             return _OK
         all_names = _Over(result_names(result), names)
         return _combine([*self._alarms(check, result, all_names), *self._unmet(check, step, result, all_names)])
+
+    def reads(self, check: Check, names: _Names) -> tuple[SliceQuery, ...]:  # noqa: ARG002 - for checks with values
+        """The parts of the output that the check's values are read from. Raises TemplateError."""
+        return ()
+
+    def judgement(
+        self,
+        step: Step,
+        result: Result,
+        names: _Names,
+        reads: Sequence[RawSlice | None] = (),  # noqa: ARG002 - for checks with values
+        attempt: int = 1,
+    ) -> Judgement:
+        """The verdict, and the values in `reads`, which answer the queries of `reads()`. Never raises TemplateError.
+
+        The last run that a check with `until` may have counts as one that did not do what was expected, if its
+        conditions do not hold then.
+        """
+        check = step.planned.check
+        judgement = Judgement(verdict=self.verdict(check, step, result, names))
+        until = check.until
+        if until is None or attempt <= until.retries or judgement.verdict.state in _NOT_LOOKED:
+            return judgement
+        reason = self._unmet_until(until, result, judgement, names)
+        if reason is None:
+            return judgement
+        reason = replace(reason, message=f"{reason.message} after {_times(attempt)}")
+        known = [(judgement.verdict.state, known) for known in judgement.verdict.reasons]
+        return replace(judgement, verdict=_combine([*known, (_UNMET[check.severity], reason)]))
+
+    def again(self, step: Step, result: Result, judgement: Judgement, names: _Names, attempt: int) -> float | None:
+        """In how many seconds the command is to be run once more, because what `until` waits for is not there yet."""
+        until = step.planned.check.until
+        if until is None or attempt > until.retries:
+            return None
+        unmet = judgement.verdict.state in _NOT_LOOKED or self._unmet_until(until, result, judgement, names)
+        return until.delay_s if unmet else None
+
+    def _unmet_until(self, until: Until, result: Result, judgement: Judgement, names: _Names) -> Reason | None:
+        """What `until` waits for and is not there. A condition that cannot be evaluated does not hold."""
+        values = {value.name: value.value for value in judgement.values}
+        all_names = _Over({**result_names(result), "values": values}, names)
+        for condition in until.conditions:
+            holds, trouble = self._holds("until", condition, result, all_names)
+            if trouble is not None:
+                return trouble
+            if not holds:
+                text = _one_line(condition.text)
+                values = self._values(condition, all_names)
+                message = f"until: {text} was not met" + (f" ({values})" if values else "")
+                return Reason(subject="until", expected=text, actual=values or "false", message=message)
+        return None
 
     def problems(self, check: Check) -> Sequence[TemplateError]:
         """Values of expectations that can never be used, as far as they are not made by templates."""
@@ -270,6 +334,10 @@ def _trouble(subject: str, expected: str, error: TemplateError) -> Reason:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def _times(attempts: int) -> str:
+    return "one attempt" if attempts == 1 else f"{attempts} attempts"
 
 
 def _position(text: str, name: str) -> int:

@@ -130,6 +130,10 @@ class HostPlan:
         shell = exact_command(entry.shape, step.command.shell, wanted, login)
         return replace(step, command=replace(step.command, shell=shell, exact=wanted))
 
+    def follow(self, outcome: CheckOutcome) -> tuple[PlannedCheck, ...]:
+        """The checks that are to run because of an outcome, in order."""
+        return ()
+
     def unmet(self, entry: Entry, names: Mapping[str, Any]) -> str | None:
         """The first condition of the check that does not hold, as a reason; None when all hold."""
         for condition in entry.shape.check.when:

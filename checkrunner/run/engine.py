@@ -18,6 +18,7 @@ from checkrunner.run.host import HostRun
 from checkrunner.run.pool import FindHost, OpenSession, Pool
 from checkrunner.run.schedule import Batch, Part, Schedule
 from checkrunner.run.stop import Stop
+from checkrunner.run.turns import Lease, Turns
 
 __all__ = ["Engine", "OpenSession"]
 
@@ -92,7 +93,7 @@ class _Begun:
     """A host between its first stage and its last."""
 
     run: HostRun
-    session: Session | None = None
+    own: Lease | None = None
     connect_s: float = 0.0
 
 
@@ -114,7 +115,7 @@ class _Hosts:
         self._observer = observer
         self._driver = driver
         self._scripts = scripts
-        self._turns = schedule.turns
+        self._once = schedule.once
         self._told: Callable[[CheckOutcome], None] = schedule.counting(observer.check_finished)
         self._pool = pool
         self._stop = stop
@@ -136,41 +137,52 @@ class _Hosts:
     async def _one_host(self, batch: Batch, part: Part) -> None:
         host = self._begun.get(part.index)
         if host is None:
-            host = self._begun[part.index] = _Begun(self._host_run(part.index))
+            host = self._begun[part.index] = self._begin(part.index)
         if batch.failures.why:
             host.run.leave(part.checks, batch.failures.why)
         elif not self._stop.reason:
-            session = host.session or await self._connect(self._scripts[part.index], host)
-            if session is not None:
-                await host.run.through(session, part.checks)
+            own = host.own or await self._connect(self._scripts[part.index], host)
+            if own is not None:
+                await host.run.run(own, part.checks)
         if part.last or host.run.lost is not None or self._stop.reason:
-            outcome = host.run.finish(host.session, host.connect_s)
+            outcome = host.run.finish(host.own.session if host.own else None, host.connect_s)
             del self._begun[part.index]
             await self._pool.release(self._scripts[part.index].host.name)
             self.outcomes[part.index] = outcome
             self._observer.host_finished(outcome)
 
-    async def _connect(self, script: Script, host: _Begun) -> Session | None:
+    async def _connect(self, script: Script, host: _Begun) -> Lease | None:
         self._observer.host_connecting(script.host.name)
         started = asyncio.get_running_loop().time()
         try:
-            host.session = await self._stop.race(self._pool.own(script.host))
+            session = await self._stop.race(self._pool.own(script.host))
         except HostError as error:
             host.run.unreached(error)
-        if host.session is not None:
+            return None
+        if session is not None:
             host.connect_s = asyncio.get_running_loop().time() - started
             self._observer.host_connected(script.host.name)
-        return host.session
+            host.own = self._lease(session)
+        return host.own
 
-    def _host_run(self, index: int) -> HostRun:
-        return HostRun(
-            self._scripts[index],
+    def _begin(self, index: int) -> _Begun:
+        script, guest = self._scripts[index], dict[str, Lease]()
+
+        async def sessions(name: str) -> Lease:
+            session = await self._pool.lodge(script.host.name, name)
+            return guest.setdefault(name, self._lease(session))
+
+        run = HostRun(
+            script,
             observer=self._observer,
             stop=self._stop,
             driver=self._driver,
-            start_s=self._options.start_s,
             away_s=self._options.away_s,
-            turns=self._turns.get(index),
-            lodge=self._pool.lodge,
+            sessions=sessions,
+            once=self._once.get(index),
             told=self._told,
         )
+        return _Begun(run)
+
+    def _lease(self, session: Session) -> Lease:
+        return Lease(session=session, turns=Turns(start_s=self._options.start_s, away_s=self._options.away_s))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -12,6 +13,7 @@ from checkrunner.model.errors import AgentError, BecomeError, HostError, Unsuppo
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
 from checkrunner.model.plan import OnPrompt, Step
+from checkrunner.model.playbook import DEFAULT_SESSION
 from checkrunner.model.results import RawSlice, Result, SliceQuery
 from checkrunner.model.seams import Session
 
@@ -40,12 +42,13 @@ class _Lodging:
 class _Place:
     """A host, as far as somebody wants a session there. `failed` is what came of the only try to connect."""
 
+    name: str
     connecting: asyncio.Lock = field(default_factory=asyncio.Lock)
     stands: bool = False
     failed: HostError | None = None
     own: Session | None = None
     lodgings: list[_Lodging] = field(default_factory=list)
-    rooms: dict[tuple[str, str], Session] = field(default_factory=dict)
+    guests: dict[str, _Guest] = field(default_factory=dict)
 
 
 class Pool:
@@ -60,37 +63,31 @@ class Pool:
         self._find = find
         self._rooms = max(rooms, 1)
         self._places: dict[str, _Place] = {}
-        self._lodged: dict[str, dict[str, _Place]] = {}
+        self._visited: dict[str, list[_Place]] = {}
         self._closing: set[asyncio.Future[None]] = set()
 
     async def own(self, host: Host) -> Session:
         """The host's own session. Raises HostError members, the same each time where it cannot be reached."""
-        place = self._places.setdefault(host.name, _Place())
+        place = self._place(host.name)
         if place.own is None:
             place.own = await self._open(place, host)
         return place.own
 
-    async def lodge(self, tenant: str, name: str, session: str) -> Session:
-        """The host `tenant`'s named session on the host `name`: the same one each time. It shares nothing but the
+    async def lodge(self, tenant: str, name: str) -> Session:
+        """The session of the host `tenant` on the host `name`: the same one each time. It shares nothing but the
         connection with what others have there, that host itself too. Raises HostError members."""
-        place = self._places.setdefault(name, _Place())
-        found = place.rooms.get((tenant, session))
-        if found is not None:
-            return found
-        lodging = self._lodging(place, name, tenant)
-        self._lodged.setdefault(tenant, {})[name] = place
-        lodging.taken += 1
-        number = lodging.taken
-        lodging.tenants.add(tenant)
-        inner = await asyncio.shield(lodging.opening)
-        found = place.rooms[tenant, session] = _Guest(lodging, inner, f"{session}~{number}")
-        return found
+        place = self._place(name)
+        guest = place.guests.get(tenant)
+        if guest is None:
+            guest = place.guests[tenant] = _Guest(tenant, functools.partial(self._room, place))
+            self._visited.setdefault(tenant, []).append(place)
+        await guest.room(DEFAULT_SESSION)
+        return guest
 
     async def release(self, host: str) -> None:
-        """The host has no further checks: ends its own session, and those remote sides that nobody can use any more."""
-        for place in self._lodged.pop(host, {}).values():
-            for key in [key for key in place.rooms if key[0] == host]:
-                del place.rooms[key]
+        """The host has no further checks: ends its own session, and the remote sides that nobody else can use."""
+        for place in self._visited.pop(host, ()):
+            place.guests.pop(host, None)
             for lodging in [lodging for lodging in place.lodgings if host in lodging.tenants]:
                 lodging.tenants.discard(host)
                 if not lodging.tenants and lodging.taken >= self._rooms:
@@ -129,26 +126,34 @@ class Pool:
             place.stands = True
             return session
 
-    def _lodging(self, place: _Place, name: str, tenant: str) -> _Lodging:
-        """One with room, the tenant's own if there is one. Raises what has ended those before."""
+    def _place(self, name: str) -> _Place:
+        place = self._places.get(name)
+        if place is None:
+            place = self._places[name] = _Place(name)
+        return place
+
+    async def _room(self, place: _Place, tenant: str, session: str) -> _Room:
+        """One more named session on a host. Raises what has ended those before."""
         for lodging in place.lodgings:
             if lodging.lost is not None:
                 raise lodging.lost.with_traceback(None)
         free = [lodging for lodging in place.lodgings if lodging.taken < self._rooms]
-        for lodging in free:
-            if tenant in lodging.tenants:
-                return lodging
         if free:
-            return free[0]
-        lodging = _Lodging(asyncio.ensure_future(self._open_lodging(place, name)))
-        lodging.opening.add_done_callback(_seen)
-        place.lodgings.append(lodging)
-        return lodging
+            lodging = free[0]
+        else:
+            lodging = _Lodging(asyncio.ensure_future(self._open_lodging(place)))
+            lodging.opening.add_done_callback(_seen)
+            place.lodgings.append(lodging)
+        lodging.taken += 1
+        lodging.tenants.add(tenant)
+        number = lodging.taken
+        inner = await asyncio.shield(lodging.opening)
+        return _Room(lodging, inner, f"{session}~{number}")
 
-    async def _open_lodging(self, place: _Place, name: str) -> Session:
+    async def _open_lodging(self, place: _Place) -> Session:
         if self._find is None:
-            raise UnsupportedError(f"{name}: this run reaches no other hosts")
-        return await self._open(place, self._find(name))
+            raise UnsupportedError(f"{place.name}: this run reaches no other hosts")
+        return await self._open(place, self._find(place.name))
 
     def _close_later(self, lodging: _Lodging) -> None:
         task = asyncio.ensure_future(_close(lodging))
@@ -156,58 +161,87 @@ class Pool:
         task.add_done_callback(self._closing.discard)
 
 
-class _Guest:
-    """One host's named session on another host. Implements `model.seams.Session`."""
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """A named session on another host: its name there, and the remote side that it is on."""
 
-    def __init__(self, lodging: _Lodging, inner: Session, name: str) -> None:
-        self._lodging = lodging
-        self._inner = inner
-        self._name = name
+    lodging: _Lodging
+    session: Session
+    name: str
+
+
+class _Guest:
+    """One host's sessions on another host. Implements `model.seams.Session`."""
+
+    def __init__(self, tenant: str, make: Callable[[str, str], Awaitable[_Room]]) -> None:
+        self._tenant = tenant
+        self._make = make
+        self._rooms: dict[str, asyncio.Future[_Room]] = {}
 
     @property
     def agent(self) -> str:
         """What is at the other end."""
-        return self._inner.agent
+        return next((room.session.agent for room in self._open_rooms()), "")
 
     @property
     def notes(self) -> Sequence[str]:
         """What was odd about the start."""
-        return self._inner.notes
+        return [note for room in self._open_rooms() for note in room.session.notes]
+
+    async def room(self, session: str) -> _Room:
+        """Where its named session is. Commands of one session go on in the order in which they asked."""
+        found = self._rooms.get(session)
+        if found is None:
+            found = self._rooms[session] = asyncio.ensure_future(self._make(self._tenant, session))
+            found.add_done_callback(_seen)
+        return found.result() if found.done() else await asyncio.shield(found)
 
     async def run(
         self, step: Step, *, on_state: Callable[[Observation], None] | None = None, on_prompt: OnPrompt | None = None
     ) -> tuple[Result, Sequence[RawSlice | None]]:
         """Run a step in the session that it has there; see the seam."""
-        asked = replace(step, command=replace(step.command, session=self._name))
-        with self._noticing():
-            result, early = await self._inner.run(asked, on_state=on_state, on_prompt=on_prompt)
-        return replace(result, session=step.command.session), early
+        session = step.command.session
+        room = await self.room(session)
+        asked = replace(step, command=replace(step.command, session=room.name))
+        with _noticing(room.lodging):
+            result, early = await room.session.run(asked, on_state=on_state, on_prompt=on_prompt)
+        return replace(result, session=session), early
 
     async def fetch(self, result: Result, query: SliceQuery) -> RawSlice:
         """Read a part of a finished command's output; see the seam."""
-        with self._noticing():
-            return await self._inner.fetch(result, query)
+        room = await self.room(result.session)
+        with _noticing(room.lodging):
+            return await room.session.fetch(result, query)
 
     async def cancel(self) -> None:
         """End every command there, also those of other hosts: a run is stopped as a whole."""
-        await self._inner.cancel()
+        await asyncio.gather(*(session.cancel() for session in self._sessions()))
 
     async def aclose(self) -> None:
-        """End the remote side, also for the others that use it: for one that does not answer any more."""
-        await self._inner.aclose()
+        """End the remote sides, also for the others that use them: for those that do not answer any more."""
+        await asyncio.gather(*(session.aclose() for session in self._sessions()))
 
-    @contextlib.contextmanager
-    def _noticing(self) -> Iterator[None]:
-        try:
-            yield
-        except (AgentError, BecomeError):
-            raise
-        except HostError as error:
-            self._lodging.lost = self._lodging.lost or error
-            raise
+    def _open_rooms(self) -> list[_Room]:
+        done = [room for room in self._rooms.values() if room.done() and not room.cancelled()]
+        return [room.result() for room in done if room.exception() is None]
+
+    def _sessions(self) -> list[Session]:
+        return list({id(room.session): room.session for room in self._open_rooms()}.values())
 
 
-def _seen(opening: asyncio.Future[Session]) -> None:
+@contextlib.contextmanager
+def _noticing(lodging: _Lodging) -> Iterator[None]:
+    """Keep in mind what ended a remote side, for all who use it."""
+    try:
+        yield
+    except (AgentError, BecomeError):
+        raise
+    except HostError as error:
+        lodging.lost = lodging.lost or error
+        raise
+
+
+def _seen(opening: asyncio.Future[Session] | asyncio.Future[_Room]) -> None:
     """Mark what came of it as seen, where nobody waits for it any more."""
     if not opening.cancelled():
         opening.exception()

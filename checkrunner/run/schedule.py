@@ -9,8 +9,8 @@ from checkrunner.model.plan import CheckOutcome, PlannedCheck
 from checkrunner.model.playbook import Play, Share
 from checkrunner.model.results import VerdictState
 from checkrunner.model.seams import Script
+from checkrunner.run.once import Once
 from checkrunner.run.stages import Stage, batches, stages
-from checkrunner.run.turns import Turn
 
 __all__ = ["Batch", "Failures", "Part", "Schedule"]
 
@@ -62,12 +62,13 @@ class _Track:
 
 
 class Schedule:
-    """Who does what when. `batches` run one after another; `turns` are those of each host, by check; `total` is how
+    """Who does what when. `batches` run one after another; `once` are, for each host, the checks that run once, by
+    key; `total` is how
     many outcomes there will be, as far as that is known."""
 
     def __init__(self, scripts: Sequence[Script], plays: Sequence[Play]) -> None:
         self.batches: list[Batch] = []
-        self.turns: dict[int, dict[str, Turn]] = {}
+        self.once: dict[int, dict[str, Once]] = {}
         self.total = sum(len(script.checks) for script in scripts)
         self._names = [script.host.name for script in scripts]
         self._failures: dict[int, Failures] = {}
@@ -101,21 +102,21 @@ class Schedule:
             self._failures[stage.first] = failures
         for batch in batches(len(members), stage.serial):
             some = [members[at] for at in batch]
-            self._add_turns(number, some, tracks)
+            self._add_once(number, some, tracks)
             parts = [
                 Part(index, tracks[index].by_stage[number], number == max(tracks[index].by_stage)) for index in some
             ]
             self.batches.append(Batch(parts, stage.forks, failures))
 
-    def _add_turns(self, number: int, members: Sequence[int], tracks: Sequence[_Track]) -> None:
+    def _add_once(self, number: int, members: Sequence[int], tracks: Sequence[_Track]) -> None:
         hosts: dict[str, list[int]] = {}
         for index in members:
             for key in tracks[index].once.get(number, ()):
                 hosts.setdefault(key, []).append(index)
         for key, some in hosts.items():
-            turn = Turn(self._names[index] for index in some)
+            once = Once(self._names[index] for index in some)
             for index in some:
-                self.turns.setdefault(index, {})[key] = turn
+                self.once.setdefault(index, {})[key] = once
             self.total -= len(some) - 1
 
 

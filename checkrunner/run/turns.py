@@ -1,45 +1,62 @@
-"""Checks that one host runs for many: whose turn it is, and what came of it for the others."""
+"""When the answers of a session are due: its named shells each run one command after another."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
-from checkrunner.model.plan import CheckOutcome
+from checkrunner.model.plan import Account, Command
+from checkrunner.model.seams import Session
 
-__all__ = ["Turn"]
+__all__ = ["Lease", "Sessions", "Turns"]
+
+# How long after its own timeout a command may stay unanswered: the host's ladder INT, TERM, KILL takes 3 s, the rest
+# is for slow links. After that the remote side itself counts as hung.
+_ANSWER_GRACE_S = 20.0
+_TYPING_S = 60.0
 
 
-class Turn:
-    """One check that one of these hosts runs for all of them: the first, in their order, that can.
+class Turns:
+    """One for each session, shared by all that send commands to it. Belongs to one event loop.
 
-    A host waits for those before it alone, so hosts that are begun in this order never wait for one that is not.
+    `start_s` is how long the start of another account's shell may take, `away_s` how long a link may be away.
     """
 
-    def __init__(self, hosts: Iterable[str]) -> None:
-        self._left = dict.fromkeys(hosts)
-        self._outcome: CheckOutcome | None = None
-        self._changed = asyncio.Event()
+    def __init__(self, *, start_s: float = 30.0, away_s: float = 0.0) -> None:
+        self._start_s = start_s
+        self._away_s = away_s
+        self._free: dict[str, float] = {}
+        self._accounts: set[tuple[str, Account]] = set()
 
-    async def wait(self, host: str) -> CheckOutcome | None:
-        """What came of the check elsewhere; None when this host is to run it."""
-        while self._outcome is None and next(iter(self._left), host) != host:
-            await self._changed.wait()
-        return self._outcome
+    def due(self, command: Command) -> float:
+        """The time of the event loop at which the answer to the command, which is sent now, is overdue.
 
-    def ran(self, outcome: CheckOutcome) -> None:
-        """It has been run, or settled."""
-        if self._outcome is None:
-            self._outcome = outcome
-            self._wake()
+        Each may take its own time after the one before it.
+        """
+        now = asyncio.get_running_loop().time()
+        free = max(self._free.get(command.session, 0.0), now) + command.timeout_s + self._account_s(command)
+        self._free[command.session] = free
+        return free + _ANSWER_GRACE_S + self._away_s
 
-    def leave(self, host: str) -> bool:
-        """The host will not run it. True where nobody else will: the host then has to say what came of it."""
-        was_last = len(self._left) == 1 and host in self._left
-        self._left.pop(host, None)
-        self._wake()
-        return was_last and self._outcome is None
+    def _account_s(self, command: Command) -> float:
+        """How much longer a shell's first command of another account may take: its start, once more with a password,
+        and somebody who types that."""
+        account = command.become
+        if account is None or (command.session, account) in self._accounts:
+            return 0.0
+        self._accounts.add((command.session, account))
+        return 2 * self._start_s + _TYPING_S
 
-    def _wake(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """A session to send commands to, and when their answers are due."""
+
+    session: Session
+    turns: Turns
+
+
+Sessions = Callable[[str], Awaitable[Lease]]
+"""The session of another host, by its name, connected where it is not yet. Raises HostError members only. Whoever
+supplies it closes it."""
