@@ -88,12 +88,15 @@ def test_every_key_is_in_some_example(model: type[BaseModel]) -> None:
 
 
 @pytest.mark.parametrize("text", blocks(PLAYBOOK, "yaml"))
-def test_examples_of_playbooks_load(text: str) -> None:
+def test_examples_of_playbooks_load(text: str, tmp_path: Path) -> None:
+    for name, content in (("checks/disk.yml", "- {id: disk, run: 'df -P {{ mount }}'}\n"), ("vars/web.yml", "port: 80\n")):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(content, encoding="utf-8")
     if not re.search(r"^(- |  )hosts:", text, re.MULTILINE):
         lines = "".join(f"    {line}\n" if line else "\n" for line in text.split("\n"))
         text = f"- hosts: all\n  checks:\n{lines}"
 
-    assert load_playbook("example.yml", text).plays
+    assert load_playbook(str(tmp_path / "example.yml"), text).plays
 
 
 @pytest.mark.parametrize("text", blocks(INVENTORY, "yaml"))
