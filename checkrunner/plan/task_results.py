@@ -6,11 +6,20 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from checkrunner.model.results import CaptureState, RawSlice, Result, SliceMode, SliceQuery, Stream
+from checkrunner.model.plan import CheckOutcome, PlannedCheck
+from checkrunner.model.results import (
+    CaptureState,
+    RawSlice,
+    Result,
+    SliceMode,
+    SliceQuery,
+    Stream,
+    VerdictState,
+)
 from checkrunner.model.values import MOST_PARSED_BYTES
 from checkrunner.plan.values import RemoteText
 
-__all__ = ["TaskResult", "command_result", "loop_result", "text_of", "text_query"]
+__all__ = ["TaskResult", "command_result", "loop_result", "registered_task", "text_of", "text_query", "with_item"]
 
 _TEXTS = {
     Stream.STDOUT: ("stdout", "stdout_lines"),
@@ -56,9 +65,7 @@ def text_of(raw: RawSlice) -> str:
     return RemoteText(data.decode("utf-8", "surrogateescape").rstrip("\r\n"))
 
 
-def command_result(
-    result: Result, cmd: Any, reads: Mapping[Stream, RawSlice | None], *, strip: bool = True
-) -> TaskResult:
+def command_result(result: Result, cmd: Any, reads: Mapping[Stream, RawSlice | None]) -> TaskResult:
     """What a command came to. `reads` are the outputs that later texts read; the others are only known to be there."""
     values: dict[str, Any] = {
         "cmd": cmd,
@@ -87,7 +94,6 @@ def command_result(
         text = text_of(raw)
         lines = [RemoteText(line) for line in text.splitlines()]
         values |= {names[0]: text, names[1]: lines}
-    del strip
     return TaskResult(values, lacking)
 
 
@@ -101,6 +107,33 @@ def _unreadable(stream: Stream, reads: Mapping[Stream, RawSlice | None], result:
         most = f"{MOST_PARSED_BYTES >> 10} KiB"
         return f"the {stream} has {output.bytes:,} bytes, and at most {most} can be read; have the command print less"
     return "" if reads[stream] is not None else f"the host could not give the {stream}"
+
+
+def registered_task(outcome: CheckOutcome) -> TaskResult:
+    """What a later text reads of a task, also of one that was skipped or could not be looked at."""
+    if isinstance(outcome.registered, TaskResult):
+        return outcome.registered
+    planned, loop = outcome.planned, outcome.planned.check.loop
+    if outcome.verdict.state is VerdictState.SKIPPED:
+        if loop is not None and not planned.loop:
+            return loop_result(())
+        reason = outcome.verdict.reasons[0].message if outcome.verdict.reasons else ""
+        values: dict[str, Any] = {"changed": False, "failed": False, "skipped": True, "skip_reason": reason}
+    else:
+        message = outcome.verdict.reasons[0].message if outcome.verdict.reasons else ""
+        values = {"changed": False, "failed": True, "unreachable": True, "msg": RemoteText(message)}
+    return with_item(planned, TaskResult(values))
+
+
+def with_item(planned: PlannedCheck, result: TaskResult) -> TaskResult:
+    """The result of an item of a loop says which one it is."""
+    loop = planned.check.loop
+    if loop is None or not planned.loop:
+        return result
+    values = {"ansible_loop_var": loop.variable, loop.variable: planned.item}
+    if loop.index_variable:
+        values |= {"ansible_index_var": loop.index_variable, loop.index_variable: planned.index}
+    return result.with_values(**values)
 
 
 def loop_result(items: Sequence[Mapping[str, Any]]) -> TaskResult:

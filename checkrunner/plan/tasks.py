@@ -13,13 +13,15 @@ from typing import Any
 
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.metadata import truth
-from checkrunner.model.plan import Judgement, PlannedCheck, Settled, Skip
-from checkrunner.model.results import Reason, Verdict, VerdictState
+from checkrunner.model.plan import Judgement, PlannedCheck, Settled, Skip, Step
+from checkrunner.model.results import Execution, RawSlice, Reason, Result, Stream, Verdict, VerdictState
 from checkrunner.model.sources import Template
 from checkrunner.model.tasks import Module, Task, TaskState
-from checkrunner.plan.task_results import TaskResult
+from checkrunner.plan.facts import parse_facts
+from checkrunner.plan.task_commands import NOT_NEEDED, task_command
+from checkrunner.plan.task_results import TaskResult, command_result, with_item
 from checkrunner.plan.texts import Templates
-from checkrunner.plan.values import Hidden
+from checkrunner.plan.values import Hidden, RemoteText
 from checkrunner.plan.variables import Names
 
 __all__ = ["Finished", "Tasks", "task_reason"]
@@ -75,7 +77,7 @@ class Tasks:
             verdict=verdict,
             facts=finished.facts or {},
             message="" if task.no_log else finished.message,
-            registered=self.registered(planned, finished),
+            registered=with_item(planned, finished.result),
             task=state,
         )
 
@@ -125,6 +127,71 @@ class Tasks:
             value = "VARIABLE IS NOT DEFINED!"
         return Finished(result=TaskResult({**done, wanted.text: value}), message=f"{wanted.text}: {_text(value)}")
 
+    # ---- tasks with a command
+
+    def judge(
+        self,
+        step: Step,
+        result: Result,
+        names: Mapping[str, Any],
+        reads: Sequence[RawSlice | None],
+        unable: Verdict | None,
+        *,
+        attempt: int = 1,
+        rescued: bool = False,
+    ) -> Judgement:
+        """What a command came to. `reads` answer the last queries of the step; `unable` says that it was not run to its
+        end. Total."""
+        planned, task = step.planned, step.planned.check.task
+        assert task is not None
+        texts = {
+            query.stream: raw for query, raw in zip(step.early[len(step.early) - len(reads) :], reads, strict=True)
+        }
+        try:
+            if unable is not None:
+                finished = self._unable(step, result, unable)
+            elif task.module is Module.SETUP:
+                finished = _gathered(command_result(result, [], texts))
+            else:
+                finished = self._ended(step, result, names, texts)
+                finished = self.decide(planned, finished, names)
+                finished = self._until(planned, finished, names, attempt)
+        except TemplateError as error:
+            finished = self.trouble(error)
+        verdict, state = self.verdict(planned, finished, names, rescued=rescued)
+        if finished.result.get("skipped"):
+            reason = task_reason("task", str(finished.result["msg"]), expected="run", actual="not needed")
+            verdict, state = Verdict(state=VerdictState.SKIPPED, reasons=(reason,)), TaskState.OK
+        return Judgement(
+            verdict=verdict, facts=finished.facts or {}, registered=with_item(planned, finished.result), task=state
+        )
+
+    def _ended(
+        self, step: Step, result: Result, names: Mapping[str, Any], texts: Mapping[Stream, RawSlice | None]
+    ) -> Finished:
+        """A command that ran to its end: its return code says whether it failed."""
+        task = step.planned.check.task
+        assert task is not None
+        command = task_command(step.planned.check, names, self._templates)
+        found = command_result(result, command.cmd, texts)
+        answer = result.probes.get(NOT_NEEDED.name)
+        if command.conditional and result.rc == 0 and result.stdout.lines == 1 and answer and answer.count:
+            found = found.with_values(changed=False, msg="Did not run: what it makes is there, or what it takes is not")
+            return Finished(result=found.with_values(skipped=True) if task.module is Module.SCRIPT else found)
+        if result.rc == 0:
+            return Finished(result=found)
+        reason = task_reason("rc", f"rc was {found['rc']}, expected 0", expected="0", actual=str(found["rc"]))
+        return Finished(result=found.with_values(failed=True, msg="non-zero return code"), reason=reason)
+
+    @staticmethod
+    def _unable(step: Step, result: Result, unable: Verdict) -> Finished:
+        """A command that could not be looked at. Where the task itself says how long it may take, that it took longer
+        is a failure like others."""
+        reason = unable.reasons[0] if unable.reasons else task_reason("execution", "was not run to its end")
+        own = step.planned.check.timeout_s is not None and result.execution is Execution.TIMED_OUT
+        values = {"changed": False, "failed": True, "rc": None, "msg": RemoteText(reason.message)}
+        return Finished(result=TaskResult(values), reason=reason, unclear=not own)
+
     # ---- what decides
 
     def decide(self, planned: PlannedCheck, finished: Finished, names: Mapping[str, Any]) -> Finished:
@@ -157,6 +224,25 @@ class Tasks:
                 return False, _line(condition.text)
         return True, " and ".join(_line(condition.text) for condition in conditions)
 
+    def _until(self, planned: PlannedCheck, finished: Finished, names: Mapping[str, Any], attempt: int) -> Finished:
+        """With what `until` makes of this run of the command: one that was the last has failed where it is not met."""
+        until = planned.check.until
+        if until is None:
+            return finished
+        finished = replace(finished, result=finished.result.with_values(attempts=attempt))
+        try:
+            if self.met(planned, finished.result, names):
+                return finished
+        except TemplateError as error:
+            reason = task_reason("until", f"until: {error.message}", actual=error.message)
+            return replace(finished, result=finished.result.with_values(failed=True), reason=reason)
+        if attempt <= until.retries:
+            return finished
+        result = finished.result.with_values(attempts=max(1, until.retries), failed=True)
+        wanted = " and ".join(_line(condition.text) for condition in until.conditions) or "success"
+        reason = task_reason("until", f"until: {wanted} did not hold in {attempt} attempts", expected=wanted)
+        return replace(finished, result=result, reason=finished.reason or reason)
+
     def met(self, planned: PlannedCheck, result: Mapping[str, Any], names: Mapping[str, Any]) -> bool:
         """Whether `until` holds. Without conditions of its own, that is when the task has not failed."""
         until, register = planned.check.until, planned.check.register
@@ -165,6 +251,18 @@ class Tasks:
             return not result.get("failed")
         top = {register: result} if register else {}
         return self._all(until.conditions, Names(top, names))[0]
+
+    def again(
+        self, planned: PlannedCheck, registered: Mapping[str, Any], names: Mapping[str, Any], attempt: int
+    ) -> float | None:
+        """In how many seconds the task is to be run once more, None when this run counts."""
+        until = planned.check.until
+        if until is None or attempt > until.retries:
+            return None
+        try:
+            return None if self.met(planned, registered, names) else until.delay_s
+        except TemplateError:
+            return None
 
     def verdict(
         self, planned: PlannedCheck, finished: Finished, names: Mapping[str, Any], *, rescued: bool = False
@@ -203,29 +301,6 @@ class Tasks:
         """A text of the task could not be evaluated: it has failed."""
         return _failed("template", str(error), message=error.message)
 
-    def registered(self, planned: PlannedCheck, finished: Finished) -> TaskResult:
-        """The result as later texts read it: an item of a loop says which one it is."""
-        loop = planned.check.loop
-        if loop is None or not planned.loop:
-            return finished.result
-        values = {"ansible_loop_var": loop.variable, loop.variable: planned.item}
-        if loop.index_variable:
-            values |= {"ansible_index_var": loop.index_variable, loop.index_variable: planned.index}
-        return finished.result.with_values(**values)
-
-    def judgement(
-        self, planned: PlannedCheck, finished: Finished, names: Mapping[str, Any], *, rescued: bool = False
-    ) -> Judgement:
-        """The same for a task with a command."""
-        verdict, state = self.verdict(planned, finished, names, rescued=rescued)
-        return Judgement(
-            verdict=verdict,
-            facts=finished.facts or {},
-            message=finished.message,
-            registered=self.registered(planned, finished),
-            task=state,
-        )
-
     def _value(self, value: Any, names: Mapping[str, Any]) -> Any:
         """A value with its templates filled in. A secret stays one."""
         if isinstance(value, Template):
@@ -236,6 +311,18 @@ class Tasks:
         if isinstance(value, (list, tuple)):
             return [self._value(item, names) for item in value]
         return value
+
+
+def _gathered(found: TaskResult) -> Finished:
+    """The facts in what the host has printed, each under its own name as well. Raises TemplateError."""
+    try:
+        facts = parse_facts(found["stdout"])
+    except ValueError as error:
+        raise TemplateError(str(error)) from error
+    result = TaskResult({"changed": False, "failed": False, "ansible_facts": facts})
+    return Finished(
+        result=result, facts={"ansible_facts": facts, **{f"ansible_{name}": fact for name, fact in facts.items()}}
+    )
 
 
 def _failed(subject: str, shown: str, *, message: str) -> Finished:
