@@ -1,0 +1,46 @@
+"""YAML that a program on a host wrote, as plain values.
+
+The second door to pyyaml, beside `load.documents`, and for a reason: files that people wrote are read there, with the
+place of every value, with tags that run programs and open secrets, by code that load alone may import. What a host
+wrote must never get near those tags, and is read by judge and plan.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["MAX_DEPTH", "read_plain"]
+
+MAX_DEPTH = 100
+_TIMESTAMP = "tag:yaml.org,2002:timestamp"
+
+
+def read_plain(text: str) -> list[Any]:
+    """Every document of the text: mappings, lists, texts, numbers, booleans, None; times stay texts.
+
+    Aliases and unknown tags are refused: nothing in it is run, opened or multiplied. Raises ValueError with one line.
+    """
+    import yaml  # lazy: few runs need it after their playbook is read
+
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    plain = type("_Plain", (loader,), {"yaml_implicit_resolvers": _resolvers(yaml.SafeLoader.yaml_implicit_resolvers)})
+    depth = 0
+    try:
+        for event in yaml.parse(text, Loader=loader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH or isinstance(event, yaml.AliasEvent):
+                break
+        else:
+            return list(yaml.load_all(text, Loader=plain))
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ValueError(f"line {line} is not YAML: {error.problem or error.context}") from error
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        raise ValueError(" ".join(str(error).split())[:200]) from error
+    line = event.start_mark.line + 1 if event.start_mark else 1
+    what = "an alias (*)" if isinstance(event, yaml.AliasEvent) else f"more than {MAX_DEPTH} levels"
+    raise ValueError(f"line {line} has {what}, which is not read")
+
+
+def _resolvers(rules: dict[str, list[tuple[str, Any]]]) -> dict[str, list[tuple[str, Any]]]:
+    return {first: [rule for rule in some if rule[0] != _TIMESTAMP] for first, some in rules.items()}
