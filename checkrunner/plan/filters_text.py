@@ -19,7 +19,7 @@ __all__ = ["FILTERS", "TESTS", "basename", "dirname", "quote"]
 _SPACE = uuid.UUID("361e6d51-faec-444a-9079-341386da8e2e")
 """The name space of Ansible's ``to_uuid``: the same names come to the same ids."""
 
-_URL_PARTS = ("scheme", "netloc", "path", "query", "fragment", "username", "password", "hostname", "port")
+_URL_PARTS = ("fragment", "hostname", "netloc", "password", "path", "port", "query", "scheme", "username")
 
 _STYLES: Mapping[str, Mapping[str, str]] = {
     "plain": {"decoration": "# "},

@@ -1,15 +1,14 @@
-"""What templates may ask of the world around them, handed in: the time, the environment, how YAML is read."""
+"""What templates may ask of the world around them, handed in: the time and the environment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime
 
 from checkrunner.model.inventory import empty
 
-__all__ = ["NotHereError", "Outside", "Yaml"]
+__all__ = ["NotHereError", "Outside"]
 
 
 class NotHereError(ValueError):
@@ -17,40 +16,24 @@ class NotHereError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Yaml:
-    """YAML's one door, as functions: `read` gives the documents of a text, as plain values, and raises ValueError;
-    `write` has the options of the filter ``to_yaml``."""
-
-    read: Callable[[str], Sequence[Any]]
-    write: Callable[..., str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Outside:
-    """`clock` gives the moment, with the time zone that local times are in. Without a part, what needs it is an error
-    that says so."""
+    """`clock` gives the moment as a Unix time, `local` such a moment in local time (a datetime with its zone). Without
+    them, what needs them is an error that says so; UTC needs no `local`."""
 
-    clock: Callable[[], datetime] | None = None
+    clock: Callable[[], float] | None = None
+    local: Callable[[float], datetime] | None = None
     environment: Mapping[str, str] = field(default_factory=empty)
-    yaml: Yaml | None = None
 
-    def now(self) -> datetime:
-        """The moment; raises NotHereError."""
-        if self.clock is None:
-            msg = "the time is not known here"
+    def moment(self, second: float | None, *, utc: bool) -> datetime:
+        """A Unix time, or now, as a datetime with its zone. Raises NotHereError."""
+        if second is None:
+            if self.clock is None:
+                msg = "the time is not known here"
+                raise NotHereError(msg)
+            second = self.clock()
+        if utc:
+            return datetime.fromtimestamp(second, UTC)
+        if self.local is None:
+            msg = "the local time zone is not known here: add utc=true"
             raise NotHereError(msg)
-        return self.clock()
-
-    def documents(self, text: str) -> Sequence[Any]:
-        """The YAML documents of a text; raises ValueError."""
-        if self.yaml is None:
-            msg = "YAML is not read here"
-            raise NotHereError(msg)
-        return self.yaml.read(text)
-
-    def yaml_text(self, value: Any, **options: Any) -> str:
-        """A value as YAML; raises ValueError."""
-        if self.yaml is None:
-            msg = "YAML is not written here"
-            raise NotHereError(msg)
-        return self.yaml.write(value, **options)
+        return self.local(second)

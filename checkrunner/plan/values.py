@@ -13,9 +13,12 @@ from checkrunner.model.results import Execution, VerdictState
 from checkrunner.model.sources import Secret
 
 __all__ = [
+    "OMIT",
     "Hidden",
     "Lazy",
     "NotANumberError",
+    "Omit",
+    "OmittedError",
     "Registered",
     "Remote",
     "RemoteBytes",
@@ -154,6 +157,26 @@ class RemoteBytes(bytes, Remote):
 
     def __str__(self) -> str:
         return RemoteText(bytes.__str__(self))
+
+
+class Omit:
+    """Stands for a value that is not to be given at all (``default(omit)``)."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<omit>"
+
+
+OMIT = Omit()
+"""The only one."""
+
+
+class OmittedError(ValueError):
+    """`OMIT` was about to become a text."""
+
+    def __init__(self) -> None:
+        super().__init__("omit stands for a whole value, and this one cannot be left out")
 
 
 class Lazy:
