@@ -68,9 +68,10 @@ def write_plain(value: Any, **options: Any) -> str:
 
     if unknown := sorted(options.keys() - _OPTIONS):
         raise ValueError(f"no option is called {unknown[0]!r}: {', '.join(sorted(_OPTIONS))}")
+    dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     shown: dict[str, Any] = {"allow_unicode": True, "default_flow_style": None, **options}
     try:
-        text = str(yaml.dump(value, Dumper=yaml.SafeDumper, **shown))
+        text = str(yaml.dump(value, Dumper=dumper, **shown))
     except yaml.YAMLError as error:
         raise ValueError(" ".join(str(error).split())[:200]) from error
     # The mark of an end that nothing follows.

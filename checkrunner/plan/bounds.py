@@ -8,7 +8,17 @@ from typing import Any
 
 from checkrunner.plan.values import Lazy
 
-__all__ = ["MAX_BUILT", "MAX_INDENT", "MAX_STEPS", "MAX_TEXT", "BoundError", "Steps", "guard_call", "guard_operator", "guard_size"]
+__all__ = [
+    "MAX_BUILT",
+    "MAX_INDENT",
+    "MAX_STEPS",
+    "MAX_TEXT",
+    "BoundError",
+    "Steps",
+    "guard_call",
+    "guard_operator",
+    "guard_size",
+]
 
 MAX_TEXT = 1 << 20
 """Longest text or list that a template may build."""
@@ -103,7 +113,7 @@ def guard_call(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> N
 
 
 def _guard_width(args: tuple[Any, ...]) -> None:
-    _check(max([abs(arg) for arg in args if isinstance(arg, int)], default=0) * max(_breaks(args), 1))
+    _check(max([abs(arg) for arg in args[1:] if isinstance(arg, int)], default=0) * max(_breaks(args), 1))
 
 
 def _breaks(args: tuple[Any, ...]) -> int:

@@ -41,13 +41,13 @@ PREFIXES: tuple[str, ...] = ("ansible.builtin.", "ansible.legacy.", "community.g
 _WEB = "it is about web pages"
 _CHANCE = "it would give another result each time"
 _HERE = "it would look at this machine; look on the host, with a command"
-_SECRET = "secrets are not made or opened in templates"
+_CLOSED = "secrets are not made or opened in templates"
 
 LEFT_OUT: Mapping[str, str] = {
     **dict.fromkeys(("e", "escape", "forceescape", "safe", "urlize", "xmlattr", "striptags"), _WEB),
     **dict.fromkeys(("random", "shuffle", "random_mac"), _CHANCE),
     **dict.fromkeys(("expanduser", "expandvars", "fileglob", "realpath"), _HERE),
-    **dict.fromkeys(("password_hash", "vault", "unvault"), _SECRET),
+    **dict.fromkeys(("password_hash", "vault", "unvault"), _CLOSED),
     "attr": "write `value.name`, or `value[name]`",
     "pprint": "write `to_nice_json`",
 }
@@ -72,6 +72,6 @@ LEFT_OUT_TESTS: Mapping[str, str] = {
         ),
         _HERE,
     ),
-    "vault_encrypted": _SECRET,
+    "vault_encrypted": _CLOSED,
 }
 """The same of tests."""

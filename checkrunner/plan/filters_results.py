@@ -60,7 +60,7 @@ def is_timedout(value: object) -> bool:
     limit = _read(value, "timedout")
     if isinstance(limit, Mapping):
         return bool(limit.get("period"))
-    return _read(value, "execution") == "timed_out"
+    return str(_read(value, "execution")) == "timed_out"
 
 
 def is_ended(value: object) -> bool:

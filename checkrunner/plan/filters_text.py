@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import unquote_plus, urlparse, urlsplit
 
 from checkrunner.plan.taint import untainted
+from checkrunner.plan.values import Hidden
 
 __all__ = ["FILTERS", "TESTS", "basename", "dirname", "quote"]
 
@@ -31,6 +32,8 @@ _STYLES: Mapping[str, Mapping[str, str]] = {
 
 
 def _needs_text(value: object, what: str) -> str:
+    if isinstance(value, Hidden):
+        return str(value)
     if not isinstance(value, str):
         msg = f"{what} needs a text, not {type(value).__name__}"
         raise TypeError(msg)
@@ -211,7 +214,7 @@ def is_abs(value: object) -> bool:
 def is_uri(value: object, schemes: Sequence[str] | None = None) -> bool:
     """Whether a text can be read as an address, with one of the schemes."""
     try:
-        found = urlparse(value)  # type: ignore[type-var]  # what is no text is no address
+        found = urlparse(_needs_text(value, "uri"))
     except (ValueError, AttributeError, TypeError):
         return False
     return not schemes or found.scheme in schemes

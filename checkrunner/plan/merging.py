@@ -13,14 +13,14 @@ _LISTS = ("replace", "keep", "append", "prepend", "append_rp", "prepend_rp")
 def combine(*given: Any, recursive: bool = False, list_merge: str = "replace") -> Any:
     """One mapping of several, the later ones before the earlier ones. `recursive` does the same with mappings in them;
     `list_merge` says what becomes of lists that both have."""
-    if list_merge not in _LISTS:
-        msg = f"list_merge is one of {', '.join(_LISTS)}, not {list_merge!r}"
-        raise ValueError(msg)
     mappings: list[Any] = []
     for item in given:
         mappings += item if isinstance(item, (list, tuple)) else [] if item is None else [item]
     if len(mappings) == 1:
         return mappings[0]
+    if list_merge not in _LISTS:
+        msg = f"list_merge is one of {', '.join(_LISTS)}, not {list_merge!r}"
+        raise ValueError(msg)
     merged: Any = {}
     for number, mapping in enumerate(reversed(mappings)):
         if not isinstance(mapping, Mapping):
@@ -31,6 +31,8 @@ def combine(*given: Any, recursive: bool = False, list_merge: str = "replace") -
 
 
 def _merged(low: Mapping[Any, Any], high: Mapping[Any, Any], recursive: bool, lists: str) -> dict[Any, Any]:
+    if low == high:
+        return dict(high)  # and lists that are equal are not put together
     made = dict(low)
     for key, value in high.items():
         made[key] = _value(made[key], value, recursive, lists) if key in made else value

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator, KeysView, Mapping, ValuesView
-from collections.abc import ItemsView as _ItemsView
+import datetime as dt
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
 
 from checkrunner.plan.bounds import MAX_TEXT, BoundError
@@ -14,7 +13,7 @@ from checkrunner.plan.values import Hidden
 __all__ = ["plain"]
 
 _PLAIN = (str, int, float, type(None))
-_VIEWS = (KeysView, ValuesView, _ItemsView)
+_VIEWS = (KeysView, ValuesView, ItemsView)
 _MAX_DEPTH = 200
 
 
@@ -38,7 +37,7 @@ def _plain(value: Any, depth: int, left: list[int]) -> Any:
         return {_key(key): _plain(value[key], depth + 1, left) for key in value}
     if isinstance(value, (list, tuple, set, frozenset, Iterator, range, *_VIEWS)):
         return [_plain(item, depth + 1, left) for item in value]
-    if isinstance(value, datetime.datetime | datetime.date):
+    if isinstance(value, dt.datetime | dt.date):
         return value.isoformat()
     if isinstance(value, Hidden):
         return str(value)

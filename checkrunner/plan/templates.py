@@ -6,7 +6,8 @@ texts and names, nothing of hosts and checks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,15 @@ from checkrunner.model.sources import Secret, Template
 from checkrunner.plan.bounds import MAX_TEXT, BoundError, Steps
 from checkrunner.plan.faults import RAW_HINT, fault_at, runtime_error, syntax_error
 from checkrunner.plan.outside import Outside
-from checkrunner.plan.templates_environment import GLOBALS, JinjaContext, JinjaEnvironment, finished
+from checkrunner.plan.templates_environment import (
+    GLOBALS,
+    JinjaContext,
+    JinjaEnvironment,
+    NativeEnvironment,
+    finished,
+    for_text,
+    put_together,
+)
 from checkrunner.plan.templates_known import reject_unknown, variables_looked_up
 from checkrunner.plan.values import Hidden, RemotePieces, RemoteText, SecretInTextError, put_in_shell
 
@@ -46,6 +55,7 @@ class Unit:
     lone: nodes.Expr | None = None
     text_code: jinja2.Template | None = None
     value_code: jinja2.Template | None = None
+    native_code: jinja2.Template | None = None
 
 
 class _Bounding(NodeTransformer):
@@ -67,6 +77,7 @@ class Engine:
 
     def __init__(self, outside: Outside) -> None:
         self._steps = Steps()
+        self._outside = outside
         self._environment = JinjaEnvironment(self._steps, outside)
         self._units: dict[tuple[str, bool], Unit] = {}
 
@@ -105,7 +116,7 @@ class Engine:
         outer, Hidden.revealed = Hidden.revealed, []
         try:
             with _mapped(template, False, names):
-                value = self._value(unit, names) if unit.lone is not None else self._text(unit, names, False)
+                value = self._value(unit, names) if unit.lone is not None else self._native(unit, names)
                 if not Hidden.revealed or isinstance(value, Hidden):
                     return value
                 if not isinstance(value, str):
@@ -124,7 +135,14 @@ class Engine:
                 if len(out) > MAX_TEXT:
                     msg = f"the text would be longer than {MAX_TEXT:,} characters"
                     raise BoundError(msg)
-        return out.replace(_CR, "\r") if _CR in out and _CR not in unit.template.text else out
+        return self._without_marks(unit, out)
+
+    @staticmethod
+    def _without_marks(unit: Unit, text: str) -> str:
+        if _CR not in text or _CR in unit.template.text:
+            return text
+        changed = text.replace(_CR, "\r")
+        return RemoteText(changed) if isinstance(text, RemoteText) else changed
 
     def _shell_text(self, before: str, chunk: RemoteText) -> str:
         if isinstance(chunk, RemotePieces):
@@ -153,12 +171,33 @@ class Engine:
                 pass
             return finished(context.vars["result"])
 
-    def _context(self, names: _Names) -> JinjaContext:
-        return JinjaContext(self._environment, names, None, {})  # type: ignore[arg-type]  # reads of any mapping are enough
+    def _native(self, unit: Unit, names: _Names) -> Any:
+        """As in Ansible: a text of which one value alone is left is that value; a newline at its end is no text."""
+        if unit.native_code is None:
+            environment = self._native_environment
+            unit.native_code = self._compiled(unit.tree, environment)
+        with self._steps:
+            context = self._context(names, self._native_environment)
+            made: Iterator[Any] = unit.native_code.root_render_func(context)
+            chunks = [chunk for chunk in made if chunk is not None]
+            newline = len(chunks) == 2 and chunks[1] == "\n" and unit.template.text.endswith("\n")
+            if (len(chunks) == 1 or newline) and not isinstance(chunks[0], str):
+                return finished(chunks[0])
+            self._steps.take(chunks)
+            text = put_together(for_text(chunk) for chunk in chunks)
+        return self._without_marks(unit, text)
 
-    def _compiled(self, tree: nodes.Template) -> jinja2.Template:
-        tree.set_environment(self._environment)
-        return self._environment.from_string(tree)
+    @functools.cached_property
+    def _native_environment(self) -> NativeEnvironment:
+        return NativeEnvironment(self._steps, self._outside)
+
+    def _context(self, names: _Names, environment: JinjaEnvironment | None = None) -> JinjaContext:
+        return JinjaContext(environment or self._environment, names, None, {})  # type: ignore[arg-type]  # reads of any mapping are enough
+
+    def _compiled(self, tree: nodes.Template, environment: JinjaEnvironment | None = None) -> jinja2.Template:
+        environment = environment or self._environment
+        tree.set_environment(environment)
+        return environment.from_string(tree)
 
     def _parse(self, template: Template, expression: bool) -> Unit:
         text = template.text

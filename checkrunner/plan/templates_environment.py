@@ -10,9 +10,10 @@ from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, M
 from datetime import date
 from typing import Any
 
-from jinja2 import pass_context
+from jinja2 import Environment, pass_context
 from jinja2.filters import do_unique, make_attrgetter
 from jinja2.lexer import TOKEN_STRING, TOKEN_VARIABLE_BEGIN, TOKEN_VARIABLE_END, Lexer
+from jinja2.nativetypes import NativeCodeGenerator
 from jinja2.runtime import Context, StrictUndefined, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import missing, pass_environment
@@ -37,7 +38,7 @@ from checkrunner.plan.values import (
     SecretInTextError,
 )
 
-__all__ = ["GLOBALS", "JinjaEnvironment", "finished"]
+__all__ = ["GLOBALS", "JinjaContext", "JinjaEnvironment", "NativeEnvironment", "finished", "for_text", "put_together"]
 
 GLOBALS: tuple[str, ...] = ("range", "dict", "namespace", "lookup", "now", "omit", "q", "query", "undef")
 """Names that are there in every text."""
@@ -100,8 +101,9 @@ def _text_of(value: object) -> str:
     return RemoteText(text) if is_tainted(value) else text
 
 
-def _put_together(parts: Iterable[str]) -> str:
-    items = list(parts)
+def put_together(parts: Iterable[Any]) -> str:
+    """One text of several values, of which it is known what a host wrote."""
+    items = ["" if part is None else _text_of(part) for part in parts]
     return RemotePieces.of(items) if any(isinstance(item, Remote) for item in items) else "".join(items)
 
 
@@ -118,12 +120,17 @@ def finished(value: Any) -> Any:
         same = isinstance(value, list) and len(items) == len(value)
         return value if same and all(a is b for a, b in zip(items, value, strict=True)) else items
     if isinstance(value, Undefined):
-        str(value)  # raises: it is strict
+        str(value)  # raises where it is strict, and is not for an `if` without an `else`
+        msg = "it comes to nothing: an `if` within `{{ }}` needs an `else`"
+        raise TypeError(msg)
+    if callable(value):
+        msg = "a function is no value: call it, with ()"
+        raise TypeError(msg)
     return value
 
 
-def _finalize(value: Any) -> Any:
-    """What is put into a text."""
+def for_text(value: Any) -> Any:
+    """A value as it is put into a text."""
     if value is None:
         return ""
     if value is OMIT:
@@ -136,6 +143,8 @@ def _finalize(value: Any) -> Any:
         raise SecretInTextError(name)
     if isinstance(value, _SCALARS):
         return value
+    if isinstance(value, Undefined):
+        return str(value)  # nothing, of an `if` without an `else`; raises of all others
     value = finished(value)
     if isinstance(value, (list, dict)):
         guard_size(value)
@@ -144,7 +153,7 @@ def _finalize(value: Any) -> Any:
 
 
 @pass_environment
-def _joined(environment: JinjaEnvironment, value: Any, d: str = "", attribute: str | int | None = None) -> str:
+def _joined(environment: Environment, value: Any, d: str = "", attribute: str | int | None = None) -> str:
     items = value if attribute is None else map(make_attrgetter(environment, attribute), value)
     texts = [_text_of(item) for item in items]
     glue = _text_of(d)
@@ -194,7 +203,10 @@ def _indented(indent: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(indent)
     def indented(text: Any, *args: Any, **kwargs: Any) -> Any:
-        return indent(text if isinstance(text, str) else str(text), *args, **kwargs)
+        if not isinstance(text, (str, Hidden)):
+            msg = f"indent needs a text, not {type(text).__name__}"
+            raise TypeError(msg)
+        return indent(str(text), *args, **kwargs)
 
     return indented
 
@@ -208,11 +220,11 @@ class JinjaEnvironment(ImmutableSandboxedEnvironment):
 
     intercepted_binops = frozenset({"+", "*", "**", "%"})
     context_class = JinjaContext
-    concat = staticmethod(_put_together)
+    concat = staticmethod(put_together)
 
     def __init__(self, steps: Steps, outside: Outside) -> None:
         super().__init__(
-            undefined=_Undefined, keep_trailing_newline=True, trim_blocks=True, finalize=_finalize, cache_size=0
+            undefined=_Undefined, keep_trailing_newline=True, trim_blocks=True, finalize=for_text, cache_size=0
         )
         self.steps = steps
         self.globals = {name: self.globals[name] for name in _FROM_JINJA}
@@ -221,10 +233,17 @@ class JinjaEnvironment(ImmutableSandboxedEnvironment):
         self.globals |= dict.fromkeys(("query", "q"), _looking(outside, True))
         own: dict[str, Callable[..., Any]] = {n: f for n, f in self.filters.items() if n not in LEFT_OUT}
         own["indent"] = _indented(own["indent"])
-        with_engine = {"extract": _extract, "join": _joined, "mandatory": _mandatory, "type_debug": _type_debug}
-        own |= {**FILTERS, **time_filters(outside), **with_engine, "unique": _unique}
+        with_engine: dict[str, Callable[..., Any]] = {
+            "extract": _extract,
+            "join": _joined,
+            "mandatory": _mandatory,
+            "type_debug": _type_debug,
+        }
+        own.update({**FILTERS, **time_filters(outside), **with_engine, "unique": _unique})
+        tests: dict[str, Callable[..., Any]] = dict(self.tests.items())
+        tests.update(TESTS)
         self.filters = {name: self._bounded(name, function) for name, function in own.items()}
-        self.tests = {name: _strict(name, test) for name, test in {**self.tests, **TESTS}.items()}
+        self.tests = {name: _strict(name, test) for name, test in tests.items()}
         for table in (self.filters, self.tests):
             table.update({f"ansible.builtin.{name}": function for name, function in table.items()})
         self.filters["community.general.json_query"] = self.filters["json_query"]
@@ -240,7 +259,7 @@ class JinjaEnvironment(ImmutableSandboxedEnvironment):
         """An operator, its result bounded."""
         guard_operator(operator, left, right)
         if operator == "+" and isinstance(left, str) and isinstance(right, str):
-            result: Any = _put_together((left, right))
+            result: Any = put_together((left, right))
         else:
             result = taint(self.binop_table[operator](left, right), (left, right))
         self.steps.take(result)
@@ -264,7 +283,7 @@ class JinjaEnvironment(ImmutableSandboxedEnvironment):
 
     def _concat(self, parts: list[Any]) -> str:
         guard_size(parts)
-        text = _put_together([_text_of(part) for part in parts])
+        text = put_together(_text_of(part) for part in parts)
         self.steps.take(text)
         return text
 
@@ -285,6 +304,22 @@ class JinjaEnvironment(ImmutableSandboxedEnvironment):
             return taint(result, (*given, *kwargs.values()))
 
         return bounded
+
+
+class _NativeCode(NativeCodeGenerator):
+    def _output_const_repr(self, group: Iterable[Any]) -> str:
+        parts = [part for part in group if part is not None]
+        return repr(parts[0] if len(parts) == 1 else "".join(map(str, parts)))
+
+
+class NativeEnvironment(JinjaEnvironment):
+    """Gives what the parts of a text come to as they are, not as texts."""
+
+    code_generator_class = _NativeCode
+
+    def __init__(self, steps: Steps, outside: Outside) -> None:
+        super().__init__(steps, outside)
+        self.finalize = None
 
 
 def _refuse_undefined(values: Iterable[Any]) -> None:

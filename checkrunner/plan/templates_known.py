@@ -22,9 +22,7 @@ _GIVEN_TEST = {"select": 0, "reject": 0, "selectattr": 1, "rejectattr": 1}
 _LOOKUP_HINT = "Give the value with -e, or a file of values with -e @FILE; what is on a host, find out with a command"
 
 
-def reject_unknown(
-    environment: JinjaEnvironment, template: Template, expression: bool, tree: nodes.Template
-) -> None:
+def reject_unknown(environment: JinjaEnvironment, template: Template, expression: bool, tree: nodes.Template) -> None:
     """Raise TemplateError, at its place, for the first name that there is not."""
     for statement in tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)):
         word = "from" if isinstance(statement, nodes.FromImport) else type(statement).__name__.lower()
@@ -35,14 +33,14 @@ def reject_unknown(
     for name in _tests(tree):
         if name not in environment.tests:
             raise _unknown(template, expression, name, "test", environment.tests, LEFT_OUT_TESTS)
-    for call in _lookups(tree):
+    for word, call in _lookups(tree):
         plugin = call.args[0] if call.args else None
         if isinstance(plugin, nodes.Const):
             try:
                 bare_lookup(plugin.value)
             except LookupHereError as error:
-                offset = template.text.find(str(plugin.value), template.text.find(call.node.name))
-                raise fault_at(template, max(offset, 0), str(error), _LOOKUP_HINT) from error
+                offset = max(template.text.find(str(plugin.value), template.text.find(word)), 0)
+                raise fault_at(template, offset, str(error), _LOOKUP_HINT) from error
 
 
 def _unknown(
@@ -85,10 +83,10 @@ def _constant(node: nodes.Filter, given: Mapping[str, int]) -> Iterator[str]:
             yield argument.value
 
 
-def _lookups(tree: nodes.Template) -> Iterator[nodes.Call]:
+def _lookups(tree: nodes.Template) -> Iterator[tuple[str, nodes.Call]]:
     for call in tree.find_all(nodes.Call):
         if isinstance(call.node, nodes.Name) and call.node.name in _LOOKING:
-            yield call
+            yield call.node.name, call
 
 
 def variables_looked_up(tree: nodes.Template) -> tuple[frozenset[str], set[str]]:
@@ -96,7 +94,7 @@ def variables_looked_up(tree: nodes.Template) -> tuple[frozenset[str], set[str]]
     be missing."""
     names: set[str] = set()
     guarded: set[str] = set()
-    for call in _lookups(tree):
+    for _, call in _lookups(tree):
         words = [arg.value for arg in call.args if isinstance(arg, nodes.Const)]
         if words and str(words[0]).removeprefix("ansible.builtin.") == "vars":
             found = {str(word) for word in words[1:]}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.sources import Secret, Template
-from checkrunner.plan.faults import as_template
+from checkrunner.plan.faults import as_template, fault_at
 from checkrunner.plan.outside import Outside
 from checkrunner.plan.values import OMIT, Hidden, OmittedError
 
@@ -53,8 +53,15 @@ class Templates:
                 return None
             raise
 
-    def render_env(self, template: Template, names: _Names) -> str | Secret | None:
-        """The text for an environment variable: a Secret when a secret is in it, None where it comes to ``omit``."""
+    def render_env(self, template: Template, names: _Names) -> str | Secret:
+        """The text for an environment variable: a Secret when a secret is in it."""
+        text = self.render_env_or_omit(template, names)
+        if text is None:
+            raise fault_at(template, 0, str(OmittedError()))
+        return text
+
+    def render_env_or_omit(self, template: Template, names: _Names) -> str | Secret | None:
+        """As `render_env`; None where the whole text is one ``{{ ... }}`` that comes to ``omit``."""
         if template.is_static:
             return template.text
         value = self._engine.value_of(template, names, "env")

@@ -38,7 +38,7 @@ VALUES: dict[str, Any] = {
     "date": "2024-03-01 10:20:30",
     "version": "1.10.2",
     "version2": "2.0.0-rc.1",
-    "quote": "it's \"$HOME\" `x` \\1",
+    "quote": 'it\'s "$HOME" `x` \\1',
     "numbers": [3, 1, 2, 3],
     "floats": [1.5, -2.0, 0.25],
     "texts": ["b", "A", "a", "b"],
@@ -60,61 +60,343 @@ VALUES: dict[str, Any] = {
     "loop": {"results": [{"rc": 0, "changed": True}, {"rc": 1, "failed": True}], "changed": True},
 }
 
-_FILTERS = """
-abs b64decode b64encode basename bool capitalize checksum combine comment commonpath count dict2items dictsort dirname
-first flatten float from_json from_yaml from_yaml_all hash human_readable human_to_bytes int items items2dict join last
-length list log lower mandatory max md5 min normpath path_join pow(2) product quote regex_escape reverse
-root round sha1 sort split splitext string sum title to_datetime to_json to_nice_json to_nice_yaml to_uuid to_yaml trim
-type_debug unique upper urldecode urlencode urlsplit win_basename win_dirname win_splitdrive wordcount zip default
-default('x') default('x',true) d(5) ternary('T','F') ternary('T','F','N') ternary(nope,'F') unique(case_sensitive=true)
-join(',') join('-',attribute='name') int(7) int(base=16) float(1.5) round(1) round(0,'ceil') round(method='floor')
-split('/') split('=',1) split(',') replace('a','b') replace('/','\\\\') truncate(5) truncate(5,true,'') center(20)
-indent(2) wordwrap(6) batch(2) batch(2,'x') slice(2) sum(attribute='uid') sum(start=10) sort(reverse=true)
-sort(attribute='uid') sort(case_sensitive=true) max(attribute='uid') min(attribute='name') unique(attribute='shell')
-groupby('shell') map(attribute='name') map(attribute='locked',default='no') map('upper') map('string') map('int')
-map('default','x') map('length') map('extract',map) map('regex_replace','[aeiou]','#') map('type_debug')
-select select('string') select('number') select('match','[a-z]') select('>',1) select('in',['a',3]) reject
-reject('none') reject('search','[0-9]') reject('equalto',3) selectattr('locked') selectattr('locked','defined')
-selectattr('uid','>',999) selectattr('shell','equalto','/bin/bash') selectattr('name','in',['ann']) rejectattr('locked')
-rejectattr('locked','defined') rejectattr('groups','contains','adm') selectattr('name','match','a')
-flatten(1) flatten(levels=0) flatten(skip_nulls=false) product(texts) product([1,2],repeat=2) permutations(2)
-combinations(2) zip([1,2]) zip(texts,numbers) zip_longest([1],fillvalue='-') union(texts) intersect(texts)
-difference(texts) symmetric_difference(texts) union(numbers) intersect([1,[2]]) difference(numbers) union([[1]])
-combine(other) combine(other,recursive=true) combine(other,{'z':1},list_merge='append')
-combine(other,recursive=true,list_merge='append_rp') combine(other,recursive=true,list_merge='prepend_rp')
-combine(other,list_merge='keep') combine(other,list_merge='prepend') combine(other,list_merge='wrong') combine(word)
-combine(emptymap) combine([other,{'q':1}]) dict2items(key_name='k',value_name='v') items2dict(key_name='name',value_name='uid')
-subelements('groups') subelements('locked',skip_missing=true) subelements('a.b') rekey_on_member('name')
-rekey_on_member('shell') rekey_on_member('shell',duplicates='overwrite') extract(map) extract(users,'name')
-extract(map,['d']) hash('sha256') hash('md5') hash('nope') human_readable(isbits=true) human_readable(unit='K')
-human_to_bytes(default_unit='M') human_to_bytes(isbits=true) log(10) log(2) root(3) pow(0.5)
-regex_search('[0-9]+') regex_search('(\\w)(\\d)','\\1','\\2') regex_search('(?P<n>\\d)','\\g<n>') regex_search('x','y')
-regex_search('WEB',ignorecase=true) regex_search('^t',multiline=true) regex_search('(') regex_findall('[a-z]')
-regex_findall('(\\w)=(\\w)') regex_findall('^\\w+',multiline=true) regex_findall('WEB',ignorecase=true)
-regex_replace('[0-9]','<\\g<0>>') regex_replace('(\\w)-(\\w)','\\2-\\1') regex_replace('^','> ',multiline=true)
-regex_replace('E','',ignorecase=true) regex_replace('a','b',count=1) regex_replace('a','b',mandatory_count=2)
-regex_replace('(','') regex_replace('\\n',' ') regex_replace('\\s+') regex_escape('posix_basic') regex_escape('nope')
-to_json(indent=2) to_json(sort_keys=true) to_json(ensure_ascii=false) to_nice_json(indent=2) to_nice_json(sort_keys=false)
-to_nice_yaml(indent=2) to_yaml(default_flow_style=false) to_yaml(sort_keys=false) to_nice_yaml(width=20)
-to_datetime('%Y-%m-%d %H:%M:%S') to_datetime('%d') strftime(0,true) strftime(86400.5,utc=true) comment('c')
-comment('xml') comment('cblock') comment('plain',prefix_count=2) comment(decoration='; ') comment('nope')
-urlsplit('hostname') urlsplit('port') urlsplit('nope') b64encode(urlsafe=true) b64decode(encoding='utf-16-le')
-to_uuid('c0ffee00-0000-4000-8000-000000000000') to_uuid('nope') path_join trim('W') dictsort(by='value')
-dictsort(reverse=true) filesizeformat tojson format(1)
-""".split()
+_FILTERS = [
+    "abs",
+    "b64decode",
+    "b64encode",
+    "basename",
+    "bool",
+    "capitalize",
+    "checksum",
+    "combine",
+    "comment",
+    "commonpath",
+    "count",
+    "dict2items",
+    "dictsort",
+    "dirname",
+    "first",
+    "flatten",
+    "float",
+    "from_json",
+    "from_yaml",
+    "from_yaml_all",
+    "hash",
+    "human_readable",
+    "human_to_bytes",
+    "int",
+    "items",
+    "items2dict",
+    "join",
+    "last",
+    "length",
+    "list",
+    "log",
+    "lower",
+    "mandatory",
+    "max",
+    "md5",
+    "min",
+    "normpath",
+    "path_join",
+    "pow(2)",
+    "product",
+    "quote",
+    "regex_escape",
+    "reverse",
+    "root",
+    "round",
+    "sha1",
+    "sort",
+    "split",
+    "splitext",
+    "string",
+    "sum",
+    "title",
+    "to_datetime",
+    "to_json",
+    "to_nice_json",
+    "to_nice_yaml",
+    "to_uuid",
+    "to_yaml",
+    "trim",
+    "type_debug",
+    "unique",
+    "upper",
+    "urldecode",
+    "urlencode",
+    "urlsplit",
+    "win_basename",
+    "win_dirname",
+    "win_splitdrive",
+    "wordcount",
+    "zip",
+    "default",
+    "default('x')",
+    "default('x',true)",
+    "d(5)",
+    "ternary('T','F')",
+    "ternary('T','F','N')",
+    "ternary(nope,'F')",
+    "unique(case_sensitive=true)",
+    "join(',')",
+    "join('-',attribute='name')",
+    "int(7)",
+    "int(base=16)",
+    "float(1.5)",
+    "round(1)",
+    "round(0,'ceil')",
+    "round(method='floor')",
+    "split('/')",
+    "split('=',1)",
+    "split(',')",
+    "replace('a','b')",
+    "replace('/','\\\\')",
+    "truncate(5)",
+    "truncate(5,true,'')",
+    "center(20)",
+    "indent(2)",
+    "wordwrap(6)",
+    "batch(2)",
+    "batch(2,'x')",
+    "slice(2)",
+    "sum(attribute='uid')",
+    "sum(start=10)",
+    "sort(reverse=true)",
+    "sort(attribute='uid')",
+    "sort(case_sensitive=true)",
+    "max(attribute='uid')",
+    "min(attribute='name')",
+    "unique(attribute='shell')",
+    "groupby('shell')",
+    "map(attribute='name')",
+    "map(attribute='locked',default='no')",
+    "map('upper')",
+    "map('string')",
+    "map('int')",
+    "map('default','x')",
+    "map('length')",
+    "map('extract',map)",
+    "map('regex_replace','[aeiou]','#')",
+    "map('type_debug')",
+    "select",
+    "select('string')",
+    "select('number')",
+    "select('match','[a-z]')",
+    "select('>',1)",
+    "select('in',['a',3])",
+    "reject",
+    "reject('none')",
+    "reject('search','[0-9]')",
+    "reject('equalto',3)",
+    "selectattr('locked')",
+    "selectattr('locked','defined')",
+    "selectattr('uid','>',999)",
+    "selectattr('shell','equalto','/bin/bash')",
+    "selectattr('name','in',['ann'])",
+    "rejectattr('locked')",
+    "rejectattr('locked','defined')",
+    "rejectattr('groups','contains','adm')",
+    "selectattr('name','match','a')",
+    "flatten(1)",
+    "flatten(levels=0)",
+    "flatten(skip_nulls=false)",
+    "product(texts)",
+    "product([1,2],repeat=2)",
+    "permutations(2)",
+    "combinations(2)",
+    "zip([1,2])",
+    "zip(texts,numbers)",
+    "zip_longest([1],fillvalue='-')",
+    "union(texts)",
+    "intersect(texts)",
+    "difference(texts)",
+    "symmetric_difference(texts)",
+    "union(numbers)",
+    "intersect([1,[2]])",
+    "difference(numbers)",
+    "union([[1]])",
+    "combine(other)",
+    "combine(other,recursive=true)",
+    "combine(other,{'z':1},list_merge='append')",
+    "combine(other,recursive=true,list_merge='append_rp')",
+    "combine(other,recursive=true,list_merge='prepend_rp')",
+    "combine(other,list_merge='keep')",
+    "combine(other,list_merge='prepend')",
+    "combine(other,list_merge='wrong')",
+    "combine(word)",
+    "combine(emptymap)",
+    "combine([other,{'q':1}])",
+    "dict2items(key_name='k',value_name='v')",
+    "items2dict(key_name='name',value_name='uid')",
+    "subelements('groups')",
+    "subelements('locked',skip_missing=true)",
+    "subelements('a.b')",
+    "rekey_on_member('name')",
+    "rekey_on_member('shell')",
+    "rekey_on_member('shell',duplicates='overwrite')",
+    "extract(map)",
+    "extract(users,'name')",
+    "extract(map,['d'])",
+    "hash('sha256')",
+    "hash('md5')",
+    "hash('nope')",
+    "human_readable(isbits=true)",
+    "human_readable(unit='K')",
+    "human_to_bytes(default_unit='M')",
+    "human_to_bytes(isbits=true)",
+    "log(10)",
+    "log(2)",
+    "root(3)",
+    "pow(0.5)",
+    "regex_search('[0-9]+')",
+    "regex_search('(\\w)(\\d)','\\1','\\2')",
+    "regex_search('(?P<n>\\d)','\\g<n>')",
+    "regex_search('x','y')",
+    "regex_search('WEB',ignorecase=true)",
+    "regex_search('^t',multiline=true)",
+    "regex_search('(')",
+    "regex_findall('[a-z]')",
+    "regex_findall('(\\w)=(\\w)')",
+    "regex_findall('^\\w+',multiline=true)",
+    "regex_findall('WEB',ignorecase=true)",
+    "regex_replace('[0-9]','<\\g<0>>')",
+    "regex_replace('(\\w)-(\\w)','\\2-\\1')",
+    "regex_replace('^','>",
+    "',multiline=true)",
+    "regex_replace('E','',ignorecase=true)",
+    "regex_replace('a','b',count=1)",
+    "regex_replace('a','b',mandatory_count=2)",
+    "regex_replace('(','')",
+    "regex_replace('\\n','",
+    "')",
+    "regex_replace('\\s+')",
+    "regex_escape('posix_basic')",
+    "regex_escape('nope')",
+    "to_json(indent=2)",
+    "to_json(sort_keys=true)",
+    "to_json(ensure_ascii=false)",
+    "to_nice_json(indent=2)",
+    "to_nice_json(sort_keys=false)",
+    "to_nice_yaml(indent=2)",
+    "to_yaml(default_flow_style=false)",
+    "to_yaml(sort_keys=false)",
+    "to_nice_yaml(width=20)",
+    "to_datetime('%Y-%m-%d",
+    "%H:%M:%S')",
+    "to_datetime('%d')",
+    "strftime(0,true)",
+    "strftime(86400.5,utc=true)",
+    "comment('c')",
+    "comment('xml')",
+    "comment('cblock')",
+    "comment('plain',prefix_count=2)",
+    "comment(decoration=';",
+    "')",
+    "comment('nope')",
+    "urlsplit('hostname')",
+    "urlsplit('port')",
+    "urlsplit('nope')",
+    "b64encode(urlsafe=true)",
+    "b64decode(encoding='utf-16-le')",
+    "to_uuid('c0ffee00-0000-4000-8000-000000000000')",
+    "to_uuid('nope')",
+    "path_join",
+    "trim('W')",
+    "dictsort(by='value')",
+    "dictsort(reverse=true)",
+    "filesizeformat",
+    "tojson",
+    "format(1)",
+]
 
-_TESTS = """
-abs boolean callable changed change contains(3) contains('a') defined divisibleby(2) eq(1) even failed failure falsy
-falsy(convert_bool=true) false finished float ge(1) gt(1) in([1,'a',3]) in(texts) integer isnan issubset([1,2,3])
-issuperset([1]) iterable le(1) lower lt(1) mapping match('[A-Z]') match('a',multiline=true) match('WEB',ignorecase=true)
-nan ne(1) none number odd reachable regex('[0-9]') regex('a','match') regex('(') sameas(true) search('[0-9]$')
-search('WEB',ignorecase=true) search('^t',multiline=true) sequence skip skipped started string subset(numbers)
-succeeded success successful superset([3]) timedout true truthy truthy(convert_bool=true) undefined unreachable upper
-uri uri(['https']) url url(['http']) urn version('1.2') version('1.10.2','==') version('1.9','>') version('2','<=')
-version('1.10.2','ge',strict=true) version('2.0.0','<',version_type='semver') version('2.0.0-rc.2','lt',version_type='semver')
-version('1.2.3-alpha.1','gt',version_type='semantic') version('','eq') version('1','~') version('1','eq',version_type='x')
-version('1.0',strict=true,version_type='loose') version('1.10.2-1','<') any all is_abs
-""".split()
+_TESTS = [
+    "abs",
+    "boolean",
+    "callable",
+    "changed",
+    "change",
+    "contains(3)",
+    "contains('a')",
+    "defined",
+    "divisibleby(2)",
+    "eq(1)",
+    "even",
+    "failed",
+    "failure",
+    "falsy",
+    "falsy(convert_bool=true)",
+    "false",
+    "finished",
+    "float",
+    "ge(1)",
+    "gt(1)",
+    "in([1,'a',3])",
+    "in(texts)",
+    "integer",
+    "isnan",
+    "issubset([1,2,3])",
+    "issuperset([1])",
+    "iterable",
+    "le(1)",
+    "lower",
+    "lt(1)",
+    "mapping",
+    "match('[A-Z]')",
+    "match('a',multiline=true)",
+    "match('WEB',ignorecase=true)",
+    "nan",
+    "ne(1)",
+    "none",
+    "number",
+    "odd",
+    "reachable",
+    "regex('[0-9]')",
+    "regex('a','match')",
+    "regex('(')",
+    "sameas(true)",
+    "search('[0-9]$')",
+    "search('WEB',ignorecase=true)",
+    "search('^t',multiline=true)",
+    "sequence",
+    "skip",
+    "skipped",
+    "started",
+    "string",
+    "subset(numbers)",
+    "succeeded",
+    "success",
+    "successful",
+    "superset([3])",
+    "timedout",
+    "true",
+    "truthy",
+    "truthy(convert_bool=true)",
+    "undefined",
+    "unreachable",
+    "upper",
+    "uri",
+    "uri(['https'])",
+    "url",
+    "url(['http'])",
+    "urn",
+    "version('1.2')",
+    "version('1.10.2','==')",
+    "version('1.9','>')",
+    "version('2','<=')",
+    "version('1.10.2','ge',strict=true)",
+    "version('2.0.0','<',version_type='semver')",
+    "version('2.0.0-rc.2','lt',version_type='semver')",
+    "version('1.2.3-alpha.1','gt',version_type='semantic')",
+    "version('','eq')",
+    "version('1','~')",
+    "version('1','eq',version_type='x')",
+    "version('1.0',strict=true,version_type='loose')",
+    "version('1.10.2-1','<')",
+    "any",
+    "all",
+    "is_abs",
+]
 
 _EXPRESSIONS = r"""
 nope
@@ -254,7 +536,6 @@ map.b is number
 ''.join(texts)
 ','.join(['a', 'b'])
 texts.index('A')
-texts.count('b')
 texts.append('c')
 map.update({'x': 1})
 map.get('b', 3)
@@ -357,10 +638,14 @@ _SCALAR = (
     st.integers(-5, 99)
     | st.booleans()
     | st.none()
-    | st.sampled_from(["", "a", "A b", "x=1", "10", "1.5", "yes", "2.0.1", "/a/b.c", "ä", "a\nb", "[1]", "{a: 1}", "5K"])
+    | st.sampled_from(
+        ["", "a", "A b", "x=1", "10", "1.5", "yes", "2.0.1", "/a/b.c", "ä", "a\nb", "[1]", "{a: 1}", "5K"]
+    )
 )
 _VALUE = st.recursive(
-    _SCALAR, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3), max_leaves=6
+    _SCALAR,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=6,
 )
 _CALLS = st.sampled_from([*_FILTERS])
 MADE: st.SearchStrategy[Case] = st.builds(

@@ -6,7 +6,7 @@ variables]``, kind ``expression``, ``condition`` or ``template``. Standard outpu
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import importlib
 import json
 import sys
@@ -24,10 +24,10 @@ def as_json(value: Any) -> Any:
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, (int, float)):
-        return {type(value).__name__: repr(value)}
+        return {"int": str(int(value))} if isinstance(value, int) else {"float": repr(float(value))}
     if isinstance(value, bytes):
         return {"bytes": value.decode("latin-1")}
-    if isinstance(value, (datetime.datetime, datetime.date)):
+    if isinstance(value, (dt.datetime, dt.date)):
         return {"time": value.isoformat()}
     if isinstance(value, str):
         return str(value)

@@ -179,7 +179,11 @@ def test_errors_of_expressions(templates: Templates, content: str, message: str,
     [
         ("'x' in stdout", "a result has no 'stdout'", "Output stays on the host"),
         ("hostvars.a.b", "'hostvars' is not defined", "of its own host only"),
-        ("lookup('file', 'x')", "'lookup' is not defined", "There are no lookups"),
+        (
+            "lookup('file', 'x')",
+            "no look-up is called 'file' here: there are 'env' and 'vars'",
+            "find out with a command",
+        ),
         ("ansible_facts.x", "'ansible_facts' is not defined", "No facts are gathered"),
         ("qqqq > 1", "'qqqq' is not defined", "or write `qqqq | default(...)`"),
     ],
