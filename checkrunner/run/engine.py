@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checkrunner.model.errors import HostError
 from checkrunner.model.options import RunOptions
@@ -23,6 +23,10 @@ from checkrunner.run.turns import Lease, Turns
 __all__ = ["Engine", "OpenSession"]
 
 _TICK_S = 1.0
+_CONNECTED_ANEW = (
+    "connected_anew: too many hosts were waiting for their next play; what this host's sessions had set in an earlier "
+    "one was gone"
+)
 
 
 class Engine:
@@ -31,6 +35,7 @@ class Engine:
     A host's trouble becomes its own outcomes. Every planned check of every host yields exactly one outcome, whatever
     happens: a stop (interrupt, deadline) turns what is left into `not_run`. `driver` answers what commands ask. `find`
     knows the hosts that checks are delegated to, and `rooms` is how many sessions such a host has per remote side.
+    `most_kept` hosts may stay connected between two stages.
     """
 
     def __init__(
@@ -42,6 +47,7 @@ class Engine:
         driver: Driver | None = None,
         find: FindHost | None = None,
         rooms: int = 16,
+        most_kept: int = 1000,
     ) -> None:
         self._open_session = open_session
         self._options = options
@@ -49,6 +55,7 @@ class Engine:
         self._driver = driver
         self._find = find
         self._rooms = rooms
+        self._most_kept = most_kept
 
     async def run(self, scripts: Sequence[Script], stop: Stop, plays: Sequence[Play] = ()) -> list[HostOutcome]:
         """Run all scripts; the outcomes come back in the order of `scripts`.
@@ -61,7 +68,7 @@ class Engine:
         """
         schedule = Schedule(scripts, plays)
         self._observer.run_started(len(scripts), schedule.total)
-        pool = Pool(self._open_session, find=self._find, rooms=self._rooms)
+        pool = Pool(self._open_session, find=self._find, rooms=self._rooms, most_kept=self._most_kept)
         hosts = _Hosts(self._options, self._observer, self._driver, scripts, schedule, pool, stop)
         deadline = self._watch_deadline(stop)
         ticker = asyncio.ensure_future(self._tick())
@@ -95,6 +102,7 @@ class _Begun:
     run: HostRun
     own: Lease | None = None
     connect_s: float = 0.0
+    notes: tuple[str, ...] = ()
 
 
 class _Hosts:
@@ -141,28 +149,38 @@ class _Hosts:
         if batch.failures.why:
             host.run.leave(part.checks, batch.failures.why)
         elif not self._stop.reason:
-            own = host.own or await self._connect(self._scripts[part.index], host)
+            own = await self._connect(self._scripts[part.index], host)
             if own is not None:
                 await host.run.run(own, part.checks)
         if part.last or host.run.lost is not None or self._stop.reason:
             outcome = host.run.finish(host.own.session if host.own else None, host.connect_s)
             del self._begun[part.index]
             await self._pool.release(self._scripts[part.index].host.name)
-            self.outcomes[part.index] = outcome
+            self.outcomes[part.index] = replace(outcome, notes=(*outcome.notes, *host.notes)) if host.notes else outcome
             self._observer.host_finished(outcome)
+        else:
+            await self._pool.keep(self._scripts[part.index].host.name)
 
     async def _connect(self, script: Script, host: _Begun) -> Lease | None:
-        self._observer.host_connecting(script.host.name)
+        """The host's session: that of its last stage, where it has been through one."""
+        before = host.own
+        if before is None:
+            self._observer.host_connecting(script.host.name)
         started = asyncio.get_running_loop().time()
         try:
             session = await self._stop.race(self._pool.own(script.host))
         except HostError as error:
             host.run.unreached(error)
             return None
-        if session is not None:
+        if session is None:
+            return None
+        if before is None or before.session is not session:
+            host.own = self._lease(session)
+        if before is None:
             host.connect_s = asyncio.get_running_loop().time() - started
             self._observer.host_connected(script.host.name)
-            host.own = self._lease(session)
+        elif before is not host.own:
+            host.notes = (_CONNECTED_ANEW,)
         return host.own
 
     def _begin(self, index: int) -> _Begun:

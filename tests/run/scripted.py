@@ -42,9 +42,11 @@ from checkrunner.model.sources import Template
 Behaviour = Callable[[Step], Awaitable[Result]]
 
 
-def planned(key: str, *, needs: Sequence[str] = (), session: str = "main") -> PlannedCheck:
+def planned(
+    key: str, *, needs: Sequence[str] = (), session: str = "main", stage: int = 0, once: bool = False
+) -> PlannedCheck:
     check = Check(id=key, name=key, run=Template(text=key), session=session)
-    return PlannedCheck(key=key, play="play", check=check, needs=frozenset(needs))
+    return PlannedCheck(key=key, play="play", check=check, needs=frozenset(needs), stage=stage, once=once)
 
 
 def done(step: Step, rc: int = 0) -> Result:
