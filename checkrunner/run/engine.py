@@ -6,14 +6,17 @@ Knows hosts, scripts and sessions by their seams only; nothing of SSH, templates
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from checkrunner.model.errors import HostError
+from checkrunner.model.inventory import Host
 from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.playbook import Play
 from checkrunner.model.seams import Driver, Observer, Script, Session
+from checkrunner.run.deferred import Deferred
 from checkrunner.run.host import HostRun
 from checkrunner.run.pool import FindHost, OpenSession, Pool
 from checkrunner.run.schedule import Batch, Part, Schedule
@@ -99,8 +102,10 @@ class Engine:
 class _Begun:
     """A host between its first stage and its last."""
 
+    host: Host
     run: HostRun
     own: Lease | None = None
+    connected: Session | None = None
     connect_s: float = 0.0
     notes: tuple[str, ...] = ()
 
@@ -149,39 +154,47 @@ class _Hosts:
         if batch.failures.why:
             host.run.leave(part.checks, batch.failures.why)
         elif not self._stop.reason:
-            own = await self._connect(self._scripts[part.index], host)
+            own = await self._own(host, connects=part.connects)
             if own is not None:
                 await host.run.run(own, part.checks)
         if part.last or host.run.lost is not None or self._stop.reason:
             outcome = host.run.finish(host.own.session if host.own else None, host.connect_s)
             del self._begun[part.index]
-            await self._pool.release(self._scripts[part.index].host.name)
+            await self._pool.release(host.host.name)
             self.outcomes[part.index] = replace(outcome, notes=(*outcome.notes, *host.notes)) if host.notes else outcome
             self._observer.host_finished(outcome)
         else:
-            await self._pool.keep(self._scripts[part.index].host.name)
+            await self._pool.keep(host.host.name)
 
-    async def _connect(self, script: Script, host: _Begun) -> Lease | None:
-        """The host's session: that of its last stage, where it has been through one."""
-        before = host.own
-        if before is None:
-            self._observer.host_connecting(script.host.name)
-        started = asyncio.get_running_loop().time()
+    async def _own(self, host: _Begun, *, connects: bool) -> Lease | None:
+        """Where the host's own checks are run: what it has from its last stage, as long as that is open. Where none
+        needs it, it is connected to only should one turn out to."""
         try:
-            session = await self._stop.race(self._pool.own(script.host))
+            if connects or host.connected:
+                session = await self._stop.race(self._connect(host))
+            else:
+                session = Deferred(functools.partial(self._connect, host))
         except HostError as error:
             host.run.unreached(error)
             return None
         if session is None:
             return None
-        if before is None or before.session is not session:
+        if host.own is None or host.own.session is not session:
             host.own = self._lease(session)
-        if before is None:
-            host.connect_s = asyncio.get_running_loop().time() - started
-            self._observer.host_connected(script.host.name)
-        elif before is not host.own:
-            host.notes = (_CONNECTED_ANEW,)
         return host.own
+
+    async def _connect(self, host: _Begun) -> Session:
+        started, before = asyncio.get_running_loop().time(), host.connected
+        if not before:
+            self._observer.host_connecting(host.host.name)
+        session = await self._pool.own(host.host)
+        if not before:
+            host.connect_s = asyncio.get_running_loop().time() - started
+            self._observer.host_connected(host.host.name)
+        elif before is not session:
+            host.notes = (_CONNECTED_ANEW,)
+        host.connected = session
+        return session
 
     def _begin(self, index: int) -> _Begun:
         script, guest = self._scripts[index], dict[str, Lease]()
@@ -200,7 +213,7 @@ class _Hosts:
             once=self._once.get(index),
             told=self._told,
         )
-        return _Begun(run)
+        return _Begun(script.host, run)
 
     def _lease(self, session: Session) -> Lease:
         return Lease(session=session, turns=Turns(start_s=self._options.start_s, away_s=self._options.away_s))

@@ -43,9 +43,16 @@ Behaviour = Callable[[Step], Awaitable[Result]]
 
 
 def planned(
-    key: str, *, needs: Sequence[str] = (), session: str = "main", stage: int = 0, once: bool = False
+    key: str,
+    *,
+    needs: Sequence[str] = (),
+    session: str = "main",
+    stage: int = 0,
+    once: bool = False,
+    delegate_to: str = "",
 ) -> PlannedCheck:
-    check = Check(id=key, name=key, run=Template(text=key), session=session)
+    where = Template(text=delegate_to) if delegate_to else None
+    check = Check(id=key, name=key, run=Template(text=key), session=session, delegate_to=where)
     return PlannedCheck(key=key, play="play", check=check, needs=frozenset(needs), stage=stage, once=once)
 
 

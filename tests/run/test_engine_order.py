@@ -604,6 +604,58 @@ def test_once_and_elsewhere() -> None:
     assert hosts.opened.count("lb") == 1
 
 
+# ---- hosts that need no connection
+
+
+def test_a_host_all_of_whose_checks_run_elsewhere_is_not_connected_to() -> None:
+    hosts, recorder = Hosts(dead={"h0": UnreachableError("refused")}), Recorder()
+    checks = [planned("there", delegate_to="lb")]
+
+    outcomes = run(hosts, [script(f"h{n}", checks, on={"there": "lb"}) for n in range(2)], recorder=recorder)
+
+    assert hosts.opened == ["lb"]
+    assert verdicts(outcomes) == {"h0": {"there": "ok"}, "h1": {"there": "ok"}}
+    assert [outcome.state for outcome in outcomes] == [HostState.REACHED] * 2
+    assert recorder.of("host_connecting") == []
+
+
+def test_it_is_connected_to_once_a_check_turns_out_to_be_its_own() -> None:
+    hosts, recorder = Hosts(dead={"h1": UnreachableError("refused")}), Recorder()
+    checks = [planned("x", delegate_to="{{ where }}"), planned("y", session="b", delegate_to="{{ where }}")]
+    later = planned("later", stage=1)
+
+    outcomes = run(
+        hosts, [script(f"h{n}", [*checks, later]) for n in range(2)], play(), play(serial=[1]), recorder=recorder
+    )
+
+    assert hosts.opened == ["h0", "h1"]
+    assert verdicts(outcomes) == {
+        "h0": {"x": "ok", "y": "ok", "later": "ok"},
+        "h1": {"x": "unknown", "y": "unknown", "later": "unknown"},
+    }
+    assert [outcome.state for outcome in outcomes] == [HostState.REACHED, HostState.UNREACHABLE]
+    assert recorder.of("host_connecting") == ["h0", "h1"]
+    assert recorder.of("host_connected") == ["h0"]
+    assert outcomes[0].agent == "fake"
+
+
+def test_an_interrupt_while_it_is_connected_to() -> None:
+    async def main() -> list[HostOutcome]:
+        hosts = Hosts(gates={"h0": asyncio.Event()})
+        stop = Stop()
+        engine = Engine(hosts.open, options=RunOptions(), observer=Recorder())
+        running = asyncio.ensure_future(engine.run([script("h0", [planned("x", delegate_to="h0")])], stop))
+        async with asyncio.timeout(10):
+            while "h0" not in hosts.opened:
+                await asyncio.sleep(0)
+            stop.set("interrupted")
+            return await running
+
+    (outcome,) = asyncio.run(main())
+
+    assert why(outcome, "x") == "not run: the run was interrupted"
+
+
 # ---- all together
 
 
