@@ -10,11 +10,12 @@ from checkrunner.findings.slices import early_queries, queries, show
 from checkrunner.judge.execution import REFUSED
 from checkrunner.judge.judge import Judge
 from checkrunner.model.inventory import Host
-from checkrunner.model.plan import CheckOutcome, PlannedCheck, Skip, Step
+from checkrunner.model.plan import CheckOutcome, Items, Judgement, PlannedCheck, Settled, Skip, Step
 from checkrunner.model.results import RawSlice, Result, Slice, SliceQuery, Verdict
 from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Template
 from checkrunner.plan.hostplan import HostPlan
+from checkrunner.plan.loops import whole_of
 from checkrunner.plan.texts import Templates
 
 __all__ = ["HostScript"]
@@ -35,21 +36,43 @@ class HostScript:
         # A check's names are fixed when it is resolved: the same ones render its probes, judge it, choose its slices.
         self._names: dict[str, Mapping[str, object]] = {}
 
-    def resolve(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Step | Skip:
+    def resolve(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Step | Skip | Items | Settled:
         """Render the check, with the probes that its expectations need and the slices it always wants."""
         resolved = self._plan.resolve(planned, outcomes)
-        if isinstance(resolved, Skip):
+        if not isinstance(resolved, Step):
             return resolved
         names = self._names[planned.key] = self._plan.names(planned, outcomes)
         probes = self._judge.probes(planned.check, names)
         if resolved.command.exact is not None:
             probes = (*probes, REFUSED)
         early = early_queries(planned.check, self._renderer(names)) if planned.check.slices else ()
-        return replace(resolved, probes=probes, early=early) if probes or early else resolved
+        reads = self._judge.reads(planned.check, names)
+        early = (*early, *reads)
+        return replace(resolved, probes=probes, early=early, reads=len(reads)) if probes or early else resolved
 
-    def judge(self, step: Step, result: Result, outcomes: Mapping[str, CheckOutcome]) -> Verdict:  # noqa: ARG002 - the seam's
-        """The verdict on a result."""
-        return self._judge.verdict(step.planned.check, step, result, self._names[step.planned.key])
+    def judge(
+        self,
+        step: Step,
+        result: Result,
+        outcomes: Mapping[str, CheckOutcome],  # noqa: ARG002 - the seam's
+        reads: Sequence[RawSlice | None] = (),
+        attempt: int = 1,
+    ) -> Judgement:
+        """The verdict on a result, and the values in it."""
+        names = self._names[step.planned.key]
+        return self._judge.judgement(step, result, names, reads, attempt)
+
+    def again(self, step: Step, result: Result, judgement: Judgement, attempt: int) -> float | None:
+        """In how many seconds the command is to be run once more."""
+        return self._judge.again(step, result, judgement, self._names[step.planned.key], attempt)
+
+    def whole(self, planned: PlannedCheck, items: Sequence[CheckOutcome]) -> CheckOutcome:
+        """What a loop as a whole came to."""
+        return whole_of(planned, items)
+
+    def follow(self, outcome: CheckOutcome) -> Sequence[PlannedCheck]:
+        """The checks that are to run because of this outcome."""
+        return self._plan.follow(outcome)
 
     def ask(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
         """The slices to fetch after the verdict."""

@@ -11,6 +11,7 @@ from checkrunner.model.inventory import Host, empty
 from checkrunner.model.playbook import DEFAULT_SESSION, Check, OnInput, Sample
 from checkrunner.model.results import HostState, Probe, Result, Slice, SliceQuery, Value, Verdict
 from checkrunner.model.sources import Secret
+from checkrunner.model.tasks import TaskState
 
 __all__ = [
     "Account",
@@ -128,10 +129,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skip:
-    """The check is not to be run on this host, because its condition is false."""
+    """The check is not to be run on this host. `reason` is the sentence, the others the parts of the verdict's reason:
+    which of the check's words says so (``when``, ``needs``, ``pre_checks``, ``loop``, ``tasks``)."""
 
     planned: PlannedCheck
     reason: str
+    subject: str = "when"
+    expected: str = "true"
+    actual: str = "false"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,24 +150,28 @@ class Items:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
     """The check needs no host: this is what came of it. `facts` are variables that the host has from now on; `message`
-    is what it has to say (``debug``). `registered` as in `CheckOutcome`."""
+    is what it has to say (``debug``). `registered` and `task` as in `CheckOutcome`."""
 
     planned: PlannedCheck
     verdict: Verdict
     facts: Mapping[str, Any] = field(default_factory=empty)
     message: str = ""
     registered: Mapping[str, Any] = field(default_factory=empty)
+    task: TaskState | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What is made of a result: the verdict, the values that were read from it, and the facts that come of it."""
+    """What is made of a result: the verdict, the values that were read from it, and the facts that come of it. All of
+    it goes into the `CheckOutcome`."""
 
     verdict: Verdict
     values: tuple[Value, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=empty)
     texts: Mapping[str, str] = field(default_factory=empty)
+    message: str = ""
     registered: Mapping[str, Any] = field(default_factory=empty)
+    task: TaskState | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +182,9 @@ class CheckOutcome:
     `values` are those that it extracts. `facts` are variables that it leaves to the host's later checks, `texts` the
     outputs (``stdout``, ``stderr``) as far as later checks read them: none of them gets into a report. `items` are the
     outcomes of a loop, which then has no result of its own. `attempts` is how often the command ran. `registered` is,
-    for a task, what its `register` gives to later ones, as Ansible has it (``rc``, ``stdout``, ``changed``, ...).
+    for a task, what its `register` gives to later ones, as Ansible has it (``rc``, ``stdout``, ``changed``, ...);
+    `task` says what came of it there, and decides what of its play is still run. `on` is the other host that it ran on,
+    "" for its own.
     """
 
     host: str
@@ -189,6 +200,8 @@ class CheckOutcome:
     items: tuple[CheckOutcome, ...] = ()
     attempts: int = 1
     registered: Mapping[str, Any] = field(default_factory=empty)
+    task: TaskState | None = None
+    on: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -208,25 +208,25 @@ class Script(Protocol):
         result: Result,
         outcomes: Mapping[str, CheckOutcome],
         reads: Sequence[RawSlice | None] = (),
+        attempt: int = 1,
     ) -> Judgement:
         """The verdict on a result, and the values in it. `reads` answer the last `step.reads` queries of `step.early`,
-        None where the host could not. Total: trouble in an expression is an `unknown` verdict, not an exception. A
-        command that did not run to its end is `unknown`, or `skipped` where something is missing: never ok, never
-        crit."""
+        None where the host could not. `attempt` is 1 for the first run of a command that may be run again. Total:
+        trouble in an expression is an `unknown` verdict, not an exception. A command that did not run to its end is
+        `unknown`, or `skipped` where something is missing: never ok, never crit, unless it is a task."""
         ...
 
     def again(self, step: Step, result: Result, judgement: Judgement, attempt: int) -> float | None:
-        """In how many seconds the command is to be run once more (`until`), None when this run counts. `attempt` is 1
-        for the first. Total."""
+        """In how many seconds the command is to be run once more (`until`), None when this run counts. Total."""
         ...
 
     def whole(self, planned: PlannedCheck, items: Sequence[CheckOutcome]) -> CheckOutcome:
-        """What a loop as a whole came to: what checks that need it, or read its result, get to see."""
+        """What a loop as a whole came to: what checks that need it, or read its result, get to see. Total."""
         ...
 
     def follow(self, outcome: CheckOutcome) -> Sequence[PlannedCheck]:
         """The checks that are to run because of this outcome (`on_fail`): in the same session, after what has been
-        sent. They are planned only now."""
+        sent. They are planned only now. Asked once for each check and item that was not skipped. Total."""
         ...
 
     def ask(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
@@ -243,6 +243,11 @@ class Observer(Protocol):
 
     def run_started(self, hosts: int, checks: int) -> None:
         """Once, before anything connects. `checks` counts (host, check) pairs."""
+        ...
+
+    def checks_added(self, host: str, more: int) -> None:
+        """A check turned out to be several: a loop has come to its items, or others follow it. The run has so many more
+        than were known of."""
         ...
 
     def host_connecting(self, host: str) -> None:
@@ -268,7 +273,7 @@ class Observer(Protocol):
         ...
 
     def check_finished(self, outcome: CheckOutcome) -> None:
-        """Exactly once per planned check, whatever became of it."""
+        """Exactly once per planned check, whatever became of it; of a loop once for each of its items instead."""
         ...
 
     def host_finished(self, outcome: HostOutcome) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from checkrunner.model.inventory import empty
 from checkrunner.model.sources import NOWHERE, SourceRef, Template
 
-__all__ = ["COMMANDS", "BlockPart", "BlockPlace", "Module", "Task"]
+__all__ = ["COMMANDS", "BlockPart", "BlockPlace", "Module", "Task", "TaskState"]
 
 
 class Module(StrEnum):
@@ -31,6 +31,19 @@ class Module(StrEnum):
 
 COMMANDS = frozenset({Module.SHELL, Module.COMMAND, Module.RAW, Module.SCRIPT})
 """Those that run something on the host; the others are answered here."""
+
+
+class TaskState(StrEnum):
+    """What came of a task, in Ansible's words. One that was skipped, or not got to, has none."""
+
+    OK = "ok"
+    CHANGED = "changed"
+    FAILED = "failed"
+    """It ends the host's play."""
+    IGNORED = "ignored"
+    """It failed, and the play goes on (``ignore_errors``)."""
+    RESCUED = "rescued"
+    """It failed, which ends its block; the block's rescue is run."""
 
 
 class BlockPart(StrEnum):

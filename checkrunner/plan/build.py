@@ -117,7 +117,14 @@ def _track(shapes: Mapping[str, Shape], setup: Setup) -> Track:
 
 def _entry(key: str, shape: Shape, before: Mapping[str, str], setup: Setup) -> Entry:
     reads = {name: before[name] for name in shape.free if name in before}
-    planned = PlannedCheck(key=key, play=shape.play.name, check=shape.check, needs=frozenset(reads.values()))
+    planned = PlannedCheck(
+        key=key,
+        play=shape.play.name,
+        check=shape.check,
+        needs=frozenset(reads.values()),
+        stage=shape.play_index,
+        once=shape.check.run_once,
+    )
     step = None
     if shape.plain_command:
         step = Step(planned=planned, command=make_command(shape, empty(), setup))

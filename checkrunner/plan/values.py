@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, SupportsIndex
 
-from checkrunner.model.metadata import result_names
+from checkrunner.model.metadata import ValueNames, result_names
 from checkrunner.model.plan import CheckOutcome
 from checkrunner.model.results import Execution, VerdictState
 from checkrunner.model.sources import Secret
@@ -193,6 +193,7 @@ class Registered:
         names: Mapping[str, Any] = _NOTHING if result is None else result_names(result)
         self.__dict__.update(names)
         self.cwd = RemoteText(names["cwd"])
+        self.values = ValueNames(outcome.values, RemoteText)
         self.verdict = str(state)
         self.ok = state is VerdictState.OK
         self.failed = state in (VerdictState.WARN, VerdictState.CRIT)
@@ -216,6 +217,7 @@ _NOTHING: Mapping[str, Any] = {
     "truncated": False,
     "answered": 0,
     "samples": [],
+    "values": None,
 }
 
 

@@ -208,7 +208,15 @@ def _trial(plan: Plan, host: HostPlan, entry: Entry) -> Iterator[TemplateError]:
                 yield bad
 
 
-_TYPICAL = {"elapsed_s": 0.1, "cpu_s": 0.1, "cwd": "/", "execution": "done", "truncated": False, "samples": []}
+_TYPICAL = {
+    "elapsed_s": 0.1,
+    "cpu_s": 0.1,
+    "cwd": "/",
+    "execution": "done",
+    "truncated": False,
+    "samples": [],
+    "values": {},
+}
 _SAMPLE: Mapping[str, Any] = {name: _TYPICAL.get(name, 0) for name in RESULT_NAMES}
 
 

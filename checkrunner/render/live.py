@@ -82,6 +82,11 @@ class LiveProgress(SilentProgress):
         )
         self._live.start()
 
+    def checks_added(self, host: str, more: int) -> None:  # noqa: ARG002 - the seam's
+        """There is more to do."""
+        with self._lock:
+            self._watch.checks_added(more)
+
     def host_connecting(self, host: str) -> None:
         """Remember since when."""
         with self._lock:

@@ -62,6 +62,9 @@ class SilentProgress:
     def run_started(self, hosts: int, checks: int) -> None:
         """Nothing."""
 
+    def checks_added(self, host: str, more: int) -> None:
+        """Nothing."""
+
     def host_connecting(self, host: str) -> None:
         """Nothing."""
 
@@ -128,6 +131,10 @@ class LineProgress(SilentProgress):
         """Say how much there is to do."""
         self._watch.run_started(hosts, checks, self._clock())
         self._say(f"checking {count_of(hosts, 'host')}, {count_of(checks, 'check')}")
+
+    def checks_added(self, host: str, more: int) -> None:  # noqa: ARG002 - the seam's
+        """There is more to do."""
+        self._watch.checks_added(more)
 
     def host_connecting(self, host: str) -> None:
         """Remember since when."""

@@ -93,6 +93,10 @@ class Watch:
         """There is so much to do."""
         self.hosts, self.checks, self.started = hosts, checks, now
 
+    def checks_added(self, more: int) -> None:
+        """There is more to do than was known."""
+        self.checks += more
+
     def host_connecting(self, host: str, now: float) -> None:
         """A connection is being made."""
         if (host, "") not in self._running:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from checkrunner.model.errors import TemplateError, UnreachableError
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Activity, Observation
-from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck, Skip, Step
+from checkrunner.model.plan import CheckOutcome, HostOutcome, Items, PlannedCheck, Settled, Skip, Step
 from checkrunner.model.playbook import Check
 from checkrunner.model.report import Report, Wait
 from checkrunner.model.results import (
@@ -89,16 +89,57 @@ def _outcome(script: Script, planned: PlannedCheck, needed: Mapping[str, CheckOu
     if isinstance(resolved, Skip):
         assert resolved.reason, "a skipped check says why"
         return CheckOutcome(host=host, planned=planned, verdict=Verdict(state=VerdictState.SKIPPED))
+    if isinstance(resolved, Settled):
+        return CheckOutcome(host=host, planned=planned, verdict=resolved.verdict, facts=resolved.facts)
+    if isinstance(resolved, Items):
+        return _loop(script, resolved, needed)
+    return _judged(script, resolved, needed)
+
+
+def _loop(script: Script, loop: Items, needed: Mapping[str, CheckOutcome]) -> CheckOutcome:
+    assert loop.items, "a loop over nothing is skipped"
+    assert len({item.key for item in loop.items}) == len(loop.items), "items have keys of their own"
+    assert all(item.loop == loop.planned.key for item in loop.items), "items know their loop"
+    assert [item.index for item in loop.items] == list(range(len(loop.items)))
+    whole = script.whole(loop.planned, [_outcome(script, item, needed) for item in loop.items])
+    assert whole.planned is loop.planned
+    assert len(whole.items) == len(loop.items)
+    return whole
+
+
+def _judged(script: Script, step: Step, needed: Mapping[str, CheckOutcome]) -> CheckOutcome:
+    planned, host = step.planned, script.host.name
+    assert 0 <= step.reads <= len(step.early)
+    reads = [None] * step.reads
     for execution in Execution:
-        result = _result(resolved, execution)
-        verdict = script.judge(resolved, result, needed)
-        if execution is not Execution.DONE:
-            assert verdict.state in _NOT_LOOKED, f"{execution} is {verdict.state}: nobody looked"
-        asked = script.ask(resolved, result, verdict)
-        assert not set(asked) & set(resolved.early), "what was sent along is asked for again"
-    _shows(script, resolved)
-    result = _result(resolved, Execution.DONE)
-    return CheckOutcome(host=host, planned=planned, verdict=script.judge(resolved, result, needed), result=result)
+        result = _result(step, execution)
+        judgement = script.judge(step, result, needed, reads)
+        if execution is not Execution.DONE and planned.check.task is None:
+            assert judgement.verdict.state in _NOT_LOOKED, f"{execution} is {judgement.verdict.state}: nobody looked"
+        asked = script.ask(step, result, judgement.verdict)
+        assert not set(asked) & set(step.early), "what was sent along is asked for again"
+        _ends(script, step, result, needed)
+    _shows(script, step)
+    result = _result(step, Execution.DONE)
+    judgement = script.judge(step, result, needed, reads)
+    outcome = CheckOutcome(
+        host=host, planned=planned, verdict=judgement.verdict, values=judgement.values, result=result
+    )
+    for follower in script.follow(outcome):
+        assert follower.follows == planned.key, "what follows knows why"
+    return outcome
+
+
+def _ends(script: Script, step: Step, result: Result, needed: Mapping[str, CheckOutcome]) -> None:
+    """A command is not run again for ever, whatever comes of it."""
+    reads = [None] * step.reads
+    most = step.planned.check.until.retries if step.planned.check.until else 0
+    for attempt in range(1, most + 2):
+        delay = script.again(step, result, script.judge(step, result, needed, reads, attempt), attempt)
+        if delay is None:
+            return
+        assert delay >= 0
+    raise AssertionError(f"{step.planned.key} is run once more after {most + 1} times")
 
 
 def _result(step: Step, execution: Execution) -> Result:
@@ -132,6 +173,7 @@ def check_observer(make: Callable[[], Observer]) -> None:
     observer = make()
     observer.run_started(2, 2)
     observer.tick()
+    observer.checks_added("up", 3)
     observer.host_connecting("up")
     observer.host_connecting("down")
     observer.hosts_waiting(

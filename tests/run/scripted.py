@@ -9,7 +9,19 @@ from dataclasses import dataclass, field
 from checkrunner.model.errors import SessionLostError, TemplateError
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
-from checkrunner.model.plan import CheckOutcome, Command, HostOutcome, OnPrompt, PlannedCheck, PromptText, Skip, Step
+from checkrunner.model.plan import (
+    CheckOutcome,
+    Command,
+    HostOutcome,
+    Items,
+    Judgement,
+    OnPrompt,
+    PlannedCheck,
+    PromptText,
+    Settled,
+    Skip,
+    Step,
+)
 from checkrunner.model.playbook import Check
 from checkrunner.model.report import Wait
 from checkrunner.model.results import (
@@ -30,9 +42,18 @@ from checkrunner.model.sources import Template
 Behaviour = Callable[[Step], Awaitable[Result]]
 
 
-def planned(key: str, *, needs: Sequence[str] = (), session: str = "main") -> PlannedCheck:
-    check = Check(id=key, name=key, run=Template(text=key), session=session)
-    return PlannedCheck(key=key, play="play", check=check, needs=frozenset(needs))
+def planned(
+    key: str,
+    *,
+    needs: Sequence[str] = (),
+    session: str = "main",
+    stage: int = 0,
+    once: bool = False,
+    delegate_to: str = "",
+) -> PlannedCheck:
+    where = Template(text=delegate_to) if delegate_to else None
+    check = Check(id=key, name=key, run=Template(text=key), session=session, delegate_to=where)
+    return PlannedCheck(key=key, play="play", check=check, needs=frozenset(needs), stage=stage, once=once)
 
 
 def done(step: Step, rc: int = 0) -> Result:
@@ -41,26 +62,56 @@ def done(step: Step, rc: int = 0) -> Result:
 
 @dataclass
 class FakeScript:
-    """Commands are the checks' ids; ids starting with ``skip`` are skipped, with ``bad`` fail to render."""
+    """Commands are the checks' keys; those starting with ``skip`` are skipped, with ``bad`` fail to render, with
+    ``here`` need no host. `loops` are the items of a check by its key, `followers` the checks that follow one that is
+    not ok, `attempts` how often one runs."""
 
     host: Host
     checks: Sequence[PlannedCheck]
     timeout_s: float = 60.0
     seen: dict[str, set[str]] = field(default_factory=dict)
+    loops: Mapping[str, Sequence[PlannedCheck]] = field(default_factory=dict)
+    followers: Mapping[str, Sequence[PlannedCheck]] = field(default_factory=dict)
+    attempts: Mapping[str, int] = field(default_factory=dict)
+    on: Mapping[str, str] = field(default_factory=dict)
 
-    def resolve(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Step | Skip:
+    def resolve(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Step | Skip | Items | Settled:
         self.seen[planned.key] = set(outcomes)
         if planned.key.startswith("skip"):
             return Skip(planned=planned, reason="never")
         if planned.key.startswith("bad"):
             raise TemplateError("no such variable")
+        if planned.key.startswith("here"):
+            return Settled(planned=planned, verdict=Verdict(state=VerdictState.OK), message="settled")
+        if planned.key in self.loops:
+            return Items(planned=planned, items=tuple(self.loops[planned.key]))
         command = Command(shell=planned.key, session=planned.check.session, timeout_s=self.timeout_s)
-        return Step(planned=planned, command=command)
+        return Step(planned=planned, command=command, on=self.on.get(planned.key, ""))
 
-    def judge(self, step: Step, result: Result, outcomes: Mapping[str, CheckOutcome]) -> Verdict:
+    def judge(
+        self,
+        step: Step,
+        result: Result,
+        outcomes: Mapping[str, CheckOutcome],
+        reads: Sequence[RawSlice | None] = (),
+        attempt: int = 1,
+    ) -> Judgement:
         if result.execution is not Execution.DONE:
-            return Verdict(state=VerdictState.UNKNOWN)
-        return Verdict(state=VerdictState.OK if result.rc == 0 else VerdictState.CRIT)
+            return Judgement(verdict=Verdict(state=VerdictState.UNKNOWN))
+        return Judgement(verdict=Verdict(state=VerdictState.OK if result.rc == 0 else VerdictState.CRIT))
+
+    def again(self, step: Step, result: Result, judgement: Judgement, attempt: int) -> float | None:
+        return 0.01 if attempt < self.attempts.get(step.planned.key, 1) else None
+
+    def whole(self, planned: PlannedCheck, items: Sequence[CheckOutcome]) -> CheckOutcome:
+        failed = any(item.verdict.state is not VerdictState.OK for item in items)
+        verdict = Verdict(state=VerdictState.CRIT if failed else VerdictState.OK)
+        return CheckOutcome(host=self.host.name, planned=planned, verdict=verdict, items=tuple(items))
+
+    def follow(self, outcome: CheckOutcome) -> Sequence[PlannedCheck]:
+        if outcome.verdict.state is VerdictState.OK:
+            return ()
+        return self.followers.get(outcome.planned.key, ())
 
     def ask(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
         return [] if verdict.state is VerdictState.OK else [SliceQuery(mode=SliceMode.TAIL)]
@@ -148,6 +199,9 @@ class Recorder:
 
     def run_started(self, hosts: int, checks: int) -> None:
         self.events.append(("run_started", f"{hosts}/{checks}"))
+
+    def checks_added(self, host: str, more: int) -> None:
+        self.events.append(("checks_added", f"{host} {more}"))
 
     def host_connecting(self, host: str) -> None:
         self.events.append(("host_connecting", host))

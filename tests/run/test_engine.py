@@ -312,7 +312,7 @@ def test_at_most_forks_hosts_are_open_at_once() -> None:
 
 
 def test_a_remote_side_that_stops_answering_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("checkrunner.run.host._ANSWER_GRACE_S", 0.05)
+    monkeypatch.setattr("checkrunner.run.turns._ANSWER_GRACE_S", 0.05)
 
     async def hang(step: Step) -> Result:
         await asyncio.Event().wait()
