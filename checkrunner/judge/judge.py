@@ -125,8 +125,8 @@ class Judge:
 
     def _unmet_until(self, until: Until, result: Result, judgement: Judgement, names: _Names) -> Reason | None:
         """What `until` waits for and is not there. A condition that cannot be evaluated does not hold."""
-        values = {value.name: value.value for value in judgement.values}
-        all_names = _Over({**result_names(result), "values": values}, names)
+        read = {value.name: value.value for value in judgement.values}
+        all_names = _Over({**result_names(result), "values": read}, names)
         for condition in until.conditions:
             holds, trouble = self._holds("until", condition, result, all_names)
             if trouble is not None:

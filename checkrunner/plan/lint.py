@@ -159,8 +159,10 @@ def _registers(plan: Plan) -> Iterator[Problem]:
             why = f"check {seen[name]!r} registers it too: later checks read this one"
         elif name in MAGIC or name in RESULT_NAMES:
             why = "it already means something in expressions"
-        elif name in shape.play.vars or name in plan.setup.extra_vars or name in host_vars:
-            where = f"of host {host_vars[name]}" if name in host_vars else "of the play or command line"
+        elif name in plan.setup.extra_vars:
+            why = "-e sets it as well: later checks read that"
+        elif name in shape.play.vars or name in host_vars:
+            where = f"of host {host_vars[name]}" if name in host_vars else "of the play"
             why = f"it is a variable {where} as well: later checks read the result"
         if why:
             yield _at(shape, Level.WARNING, f"check {key!r} registers {name!r}, but {why}", "Take another name")

@@ -233,7 +233,11 @@ def test_what_a_registered_result_has() -> None:
         "failed": True,
         "skipped": False,
         "missing": [],
+        "values": registered.values,
+        "attempts": 1,
+        "item": None,
     }
+    assert list(registered.values) == []
 
 
 @pytest.mark.parametrize(
