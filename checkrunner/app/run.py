@@ -22,6 +22,7 @@ from checkrunner.findings.secret_names import is_secret_name, secret_values
 from checkrunner.judge.judge import Judge
 from checkrunner.model.errors import UsageError
 from checkrunner.model.plan import CheckOutcome, HostOutcome
+from checkrunner.model.playbook import Play
 from checkrunner.model.report import Report, RunInfo, Wait
 from checkrunner.model.seams import Driver, Observer
 from checkrunner.model.sources import Secret
@@ -72,7 +73,7 @@ def run_prepared(
     not_done = [links.warnings(script.host) for script in scripts]
     learning = Learning(driver, redactor) if driver else None
     engine = Engine(links.open, options=replace(options, forks=forks), observer=observer, driver=learning)
-    outcomes, reason, waits = asyncio.run(_run(engine, scripts, links, interrupted, observer))
+    outcomes, reason, waits = asyncio.run(_run(engine, scripts, plan.playbook.plays, links, interrupted, observer))
     by_host = {script.host.name: script for script in scripts}
 
     def texts(outcome: CheckOutcome) -> tuple[str, str]:
@@ -102,6 +103,7 @@ def run_prepared(
 async def _run(
     engine: Engine,
     scripts: Sequence[HostScript],
+    plays: Sequence[Play],
     links: Links,
     interrupted: Callable[[], bool],
     observer: Observer,
@@ -112,7 +114,7 @@ async def _run(
         if interrupted():
             stop.set("interrupted")
         try:
-            outcomes = await engine.run(scripts, stop)
+            outcomes = await engine.run(scripts, stop, plays)
             waits = links.waits()
         finally:
             watching.cancel()

@@ -13,9 +13,11 @@ from typing import Any
 
 from checkrunner.judge.execution import not_found, not_looked, refused
 from checkrunner.judge.expectations import EXPECTATIONS, Case, Ruling, clip, gap
+from checkrunner.judge.names import Over
 from checkrunner.judge.readings import READING_NAMES, each_reading, in_reading
+from checkrunner.judge.values import ReadValue, ValueReader, unread
 from checkrunner.model.errors import TemplateError
-from checkrunner.model.metadata import result_names, truth
+from checkrunner.model.metadata import result_names, truth, unread_names
 from checkrunner.model.plan import Judgement, Step
 from checkrunner.model.playbook import Check, Expectation, Until
 from checkrunner.model.results import (
@@ -60,6 +62,7 @@ class Judge:
 
     def __init__(self, templates: Templates) -> None:
         self._templates = templates
+        self._reader = ValueReader(templates)
         self._known: dict[int, tuple[Check, tuple[_Item, ...], bool]] = {}
 
     def probes(self, check: Check, names: _Names) -> tuple[Probe, ...]:
@@ -73,30 +76,33 @@ class Judge:
             Probe(name=f"p{n}", kind=kind, stream=stream, text=text) for n, (kind, stream, text) in enumerate(asked)
         )
 
-    def verdict(self, check: Check, step: Step, result: Result, names: _Names) -> Verdict:
+    def verdict(
+        self, check: Check, step: Step, result: Result, names: _Names, values: Sequence[ReadValue] = ()
+    ) -> Verdict:
         """The verdict on a result. `step` has the probes that were asked, `names` the check's variables and the
-        results that it needs (its own result's names are added here). Never raises TemplateError."""
-        unable = not_looked(step.command, result) or refused(step.command, result)
-        if unable is None and not self._speaks_of_rc(check):
-            unable = not_found(result)
+        results that it needs (its own result's names are added here), `values` are what it extracts. Never raises
+        TemplateError."""
+        unable = self._unable(check, step, result)
         if unable is not None:
             return unable
+        said = [reason for value in values for reason in value.reasons]
         if result.rc == 0 and not (check.expect or check.warn_if or check.crit_if):
-            return _OK
-        all_names = _Over(result_names(result), names)
-        return _combine([*self._alarms(check, result, all_names), *self._unmet(check, step, result, all_names)])
+            return _combine(said)
+        own = result_names(result, [read.value for read in values])
+        over = Over(own, names)
+        return _combine([*self._alarms(check, result, over), *said, *self._unmet(check, step, result, over)])
 
-    def reads(self, check: Check, names: _Names) -> tuple[SliceQuery, ...]:  # noqa: ARG002 - for checks with values
+    def _unable(self, check: Check, step: Step, result: Result) -> Verdict | None:
+        """The verdict where nothing was looked at."""
+        unable = not_looked(step.command, result) or refused(step.command, result)
+        return unable or (None if self._speaks_of_rc(check) else not_found(result))
+
+    def reads(self, check: Check, names: _Names) -> tuple[SliceQuery, ...]:
         """The parts of the output that the check's values are read from. Raises TemplateError."""
-        return ()
+        return self._reader.queries(check, names)
 
     def judgement(
-        self,
-        step: Step,
-        result: Result,
-        names: _Names,
-        reads: Sequence[RawSlice | None] = (),  # noqa: ARG002 - for checks with values
-        attempt: int = 1,
+        self, step: Step, result: Result, names: _Names, reads: Sequence[RawSlice | None] = (), attempt: int = 1
     ) -> Judgement:
         """The verdict, and the values in `reads`, which answer the queries of `reads()`. Never raises TemplateError.
 
@@ -104,7 +110,7 @@ class Judge:
         conditions do not hold then.
         """
         check = step.planned.check
-        judgement = Judgement(verdict=self.verdict(check, step, result, names))
+        judgement = self._judgement(check, step, result, names, reads)
         until = check.until
         if until is None or attempt <= until.retries or judgement.verdict.state in _NOT_LOOKED:
             return judgement
@@ -114,6 +120,19 @@ class Judge:
         reason = replace(reason, message=f"{reason.message} after {_times(attempt)}")
         known = [(judgement.verdict.state, known) for known in judgement.verdict.reasons]
         return replace(judgement, verdict=_combine([*known, (_UNMET[check.severity], reason)]))
+
+    def _judgement(
+        self, check: Check, step: Step, result: Result, names: _Names, reads: Sequence[RawSlice | None]
+    ) -> Judgement:
+        if not check.extracts:
+            return Judgement(verdict=self.verdict(check, step, result, names))
+        unable = self._unable(check, step, result)
+        if unable is not None:
+            return Judgement(verdict=unable, values=unread(check, "its command was not looked at to the end"))
+        queries = step.early[len(step.early) - step.reads :]
+        values = self._reader.read(check, result, names, queries, reads)
+        verdict = self.verdict(check, step, result, names, values)
+        return Judgement(verdict=verdict, values=tuple(read.value for read in values))
 
     def again(self, step: Step, result: Result, judgement: Judgement, names: _Names, attempt: int) -> float | None:
         """In how many seconds the command is to be run once more, because what `until` waits for is not there yet."""
@@ -125,8 +144,7 @@ class Judge:
 
     def _unmet_until(self, until: Until, result: Result, judgement: Judgement, names: _Names) -> Reason | None:
         """What `until` waits for and is not there. A condition that cannot be evaluated does not hold."""
-        read = {value.name: value.value for value in judgement.values}
-        all_names = _Over({**result_names(result), "values": read}, names)
+        all_names = Over(result_names(result, judgement.values), names)
         for condition in until.conditions:
             holds, trouble = self._holds("until", condition, result, all_names)
             if trouble is not None:
@@ -181,7 +199,7 @@ class Judge:
     def _value(self, item: _Item, names: _Names) -> Any:
         return self._templates.render(item.value, names) if isinstance(item.value, Template) else item.value
 
-    def _alarms(self, check: Check, result: Result, names: _Over) -> Iterator[tuple[VerdictState, Reason]]:
+    def _alarms(self, check: Check, result: Result, names: Over) -> Iterator[tuple[VerdictState, Reason]]:
         for key, state, conditions in (
             ("crit_if", VerdictState.CRIT, check.crit_if),
             ("warn_if", VerdictState.WARN, check.warn_if),
@@ -199,7 +217,7 @@ class Judge:
             if raised:
                 return
 
-    def _unmet(self, check: Check, step: Step, result: Result, names: _Over) -> Iterator[tuple[VerdictState, Reason]]:
+    def _unmet(self, check: Check, step: Step, result: Result, names: Over) -> Iterator[tuple[VerdictState, Reason]]:
         answers = {(p.kind, p.stream, p.text): result.probes.get(p.name) for p in step.probes}
         for item in self._items(check):
             ruling = self._rule(item, result, names, answers)
@@ -210,7 +228,7 @@ class Judge:
             if ruling is not None:
                 yield VerdictState.UNKNOWN if ruling.unclear else _UNMET[check.severity], ruling.reason
 
-    def _rule(self, item: _Item, result: Result, names: _Over, answers: Mapping[Any, Any]) -> Ruling | None:
+    def _rule(self, item: _Item, result: Result, names: Over, answers: Mapping[Any, Any]) -> Ruling | None:
         expected = item.expectation
         kind = EXPECTATIONS[expected.op]
         if expected.op == "that":
@@ -229,7 +247,7 @@ class Judge:
         return _number(case) if expected.op == "number" else kind.judge(case)
 
     def _look(
-        self, key: str, condition: Template, result: Result, names: _Over, *, wanted: bool
+        self, key: str, condition: Template, result: Result, names: Over, *, wanted: bool
     ) -> tuple[bool, Reason | None, str]:
         """Whether a condition comes to what is `wanted`, what kept that from being told, and the values that it had.
 
@@ -240,12 +258,14 @@ class Judge:
         found: list[int] = []
         trouble, values = None, ""
         for number, one in enumerate((result,) if whole else each_reading(result)):
-            its = names if one is result else _Over(result_names(one), names.below)
+            its = names if one is result else Over({**result_names(one), "values": names["values"]}, names.below)
             holds, why = self._holds(key, condition, one, its)
             trouble = trouble or why
             if why is None and holds is wanted:
                 values = values if found else self._values(condition, its)
                 found.append(number)
+        if trouble is not None and unread_names(names["values"]) & self._templates.attributes_of(condition, "values"):
+            trouble = None  # that the value could not be read is said already
         return bool(found), None if found else trouble, values + ("" if whole else in_reading(found, result))
 
     def _holds(self, key: str, condition: Template, result: Result, names: _Names) -> tuple[bool, Reason | None]:
@@ -276,27 +296,6 @@ class Judge:
             shown += pairs or ([(name, value)] if plain else [])
         shown.sort(key=lambda pair: (_position(condition.text, pair[0]), pair[0]))
         return ", ".join(f"{name} = {_shown(value)}" for name, value in shown[:6])
-
-
-class _Over(Mapping[str, Any]):
-    """A result's names over the check's others."""
-
-    __slots__ = ("above", "below")
-
-    def __init__(self, above: _Names, below: _Names) -> None:
-        self.above, self.below = above, below
-
-    def __getitem__(self, name: str) -> Any:
-        return self.above[name] if name in self.above else self.below[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.above or name in self.below
-
-    def __iter__(self) -> Iterator[str]:
-        return iter({**dict.fromkeys(self.above), **dict.fromkeys(self.below)})
-
-    def __len__(self) -> int:
-        return len({*self.above, *self.below})
 
 
 def _number(case: Case) -> Ruling | None:

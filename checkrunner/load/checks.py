@@ -1,21 +1,21 @@
-"""Finished models to the words of `model`: plays, checks, expectations, slices. Only ids can still be wrong here."""
+"""Finished models of checks to the words of `model`: expectations, slices, answers. Nothing can be wrong here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from types import MappingProxyType
 
 from checkrunner.load.nodes import YamlList, YamlMap
 from checkrunner.load.quantities import slug
+from checkrunner.load.refinements import refined
 from checkrunner.load.schema import CheckModel, ExpectModel, PlayModel, SampleModel, SliceModel, TextModel
-from checkrunner.load.terms import join_patterns
 from checkrunner.model.inventory import empty
 from checkrunner.model.playbook import (
     Become,
     Check,
     Expectation,
     OnInput,
-    Play,
     PromptRule,
     Sample,
     SliceRule,
@@ -24,35 +24,20 @@ from checkrunner.model.playbook import (
 from checkrunner.model.results import Severity, SliceMode, Stream
 from checkrunner.model.sources import SourceRef, Template
 
-__all__ = ["build_play"]
+__all__ = ["become_of", "build_check"]
 
 _NAME_LENGTH = 60
 _NUMBERS = ("rc", "stdout_lines", "stderr_lines", "elapsed_s")
 _STREAMS = ("stdout", "stderr")
 
 
-def build_play(model: PlayModel, node: YamlMap) -> Play:
-    """The play of a model; `node` tells where its parts were written. Ids may still repeat (see `playbook`)."""
-    nodes = node["checks"]
-    hosts = join_patterns(model.hosts)
-    return Play(
-        name=model.name or hosts,
-        hosts=hosts,
-        checks=tuple(_check(check, at, n) for n, (check, at) in enumerate(zip(model.checks, nodes, strict=True), 1)),
-        vars=MappingProxyType(model.vars),
-        tags=tuple(model.tags or ()),
-        timeout_s=model.timeout,
-        become=_become(model),
-        source=node.ref,
-        hosts_source=node["hosts"].ref,
-    )
-
-
-def _check(model: CheckModel, node: YamlMap, number: int) -> Check:
+def build_check(model: CheckModel, node: YamlMap, number: int) -> Check:
+    """The check of a model, without what is around it and without `on_fail`. `node` tells where its parts were written,
+    `number` which one of the play it is."""
     argv = tuple(_raw(item, model.raw) for item in model.argv or ())
     run = _raw(model.run, model.raw) if model.run else None
     command = run.text if run else " ".join(item.text for item in argv)
-    return Check(
+    check = Check(
         id=model.id or slug(model.name or "") or f"check-{number}",
         name=model.name or model.id or _shortened(command),
         run=run,
@@ -66,6 +51,22 @@ def _check(model: CheckModel, node: YamlMap, number: int) -> Check:
         register=model.register_,
         requires=tuple(model.requires or ()),
         tags=tuple(model.tags or ()),
+        vars=MappingProxyType(model.vars) if model.vars else empty(),
+        needs=tuple(model.needs or ()),
+        run_once=model.run_once,
+        delegate_to=model.delegate_to,
+        changes_host=model.changes_host,
+        why=model.why,
+        fix=model.fix,
+        source=node.ref,
+    )
+    return refined(_with_surroundings(check, model, node), model, node)
+
+
+def _with_surroundings(check: Check, model: CheckModel, node: YamlMap) -> Check:
+    """Where and how the command runs."""
+    return replace(
+        check,
         env=MappingProxyType(dict(model.env)) if model.env else empty(),
         cwd=model.cwd,
         timeout_s=model.timeout,
@@ -76,14 +77,12 @@ def _check(model: CheckModel, node: YamlMap, number: int) -> Check:
         duration_s=model.duration,
         sample=_sample(model.sample),
         keep_children=model.keep_children,
-        become=_become(model),
-        why=model.why,
-        fix=model.fix,
-        source=node.ref,
+        become=become_of(model),
     )
 
 
-def _become(model: PlayModel | CheckModel) -> Become:
+def become_of(model: PlayModel | CheckModel) -> Become:
+    """The privileges that a play or check says itself."""
     exact = model.become == "exact"
     become = None if model.become is None else bool(model.become)
     return Become(become=become, exact=exact, user=model.become_user, method=model.become_method)

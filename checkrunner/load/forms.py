@@ -13,13 +13,14 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from checkrunner.load.nodes import YamlList, YamlMap, YamlScalar, raw_text
 from checkrunner.model.sources import Secret, SourceRef
 
-__all__ = ["OneOrMany", "Shorthand", "problem", "scalar"]
+__all__ = ["OneOrMany", "Shorthand", "Switch", "problem", "scalar"]
 
 
 def problem(
-    message: str, hint: str = "", *, at: SourceRef | None = None, key: str | None = None
+    message: str, hint: str = "", *, at: SourceRef | None = None, key: str | tuple[str, ...] | None = None
 ) -> PydanticCustomError:
-    """An error of ours, at a place, at a key of the mapping, or at the value itself.
+    """An error of ours, at a place, at a key of the mapping (several lead to a key further down), or at the value
+    itself.
 
     Braces in texts must not be read as a format, so the texts travel in the context.
     """
@@ -101,3 +102,23 @@ class Shorthand:
             mapping[key] = child
             mapping.keys_at[key] = node
         return mapping
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A mapping whose keys may all be left out: `true` stands for that, `false` for no mapping at all."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Turn the boolean into the mapping that it stands for."""
+        return core_schema.no_info_before_validator_function(self._expanded, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Both ways of writing it."""
+        return {"anyOf": [{"type": "boolean"}, handler(schema)]}
+
+    def _expanded(self, value: object) -> object:
+        if isinstance(value, YamlScalar) and isinstance(value.value, bool):
+            return YamlMap(value.path, value.line, value.column) if value.value else None
+        if isinstance(value, YamlScalar):
+            raise problem(f"true or a mapping is expected here, this is {raw_text(value)}", "Write `true`.")
+        return value

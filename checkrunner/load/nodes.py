@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from checkrunner.model.sources import SourceRef
 
-__all__ = ["MAX_DEPTH", "Node", "YamlList", "YamlMap", "YamlScalar", "is_too_deep", "plain", "raw_text"]
+__all__ = ["MAX_DEPTH", "Node", "YamlList", "YamlMap", "YamlScalar", "copy_map", "is_too_deep", "plain", "raw_text"]
 
 MAX_DEPTH = 100
 """How deep lists and mappings may be nested."""
@@ -81,6 +81,14 @@ class YamlMap(dict[str, Any]):
 
 
 Node: TypeAlias = YamlScalar | YamlList | YamlMap
+
+
+def copy_map(node: YamlMap) -> YamlMap:
+    """The same mapping, of which values can be exchanged."""
+    found = YamlMap(node.path, node.line, node.column)
+    found.update(node)
+    found.keys_at = node.keys_at
+    return found
 
 
 def plain(node: Node | None) -> Any:

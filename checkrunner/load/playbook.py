@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from checkrunner.load.answers import cover_answers
-from checkrunner.load.documents import Document, parse
-from checkrunner.load.files import read_file
+from checkrunner.load.documents import Document
+from checkrunner.load.fileset import FileSet
 from checkrunner.load.nodes import YamlList, YamlMap, YamlScalar, raw_text
-from checkrunner.load.problems import raise_all, translate
+from checkrunner.load.plays import read_play
+from checkrunner.load.problems import raise_all
 from checkrunner.load.secrets import SecretReader
-from checkrunner.load.vault import is_encrypted
 from checkrunner.model.errors import PlaybookError, UnknownNameError, nearest
-from checkrunner.model.playbook import Check, Play, Playbook
+from checkrunner.model.playbook import Play, Playbook
 from checkrunner.model.sources import SourceRef
-
-if TYPE_CHECKING:  # it is loaded only to read a playbook
-    from pydantic import ValidationError
 
 __all__ = ["Reading", "find_playbook", "load_playbook", "playbook_schema", "read_playbook"]
 
@@ -53,23 +48,20 @@ def load_playbook(path: str, text: str | None = None, secrets: SecretReader | No
 def read_playbook(path: str, text: str | None = None, secrets: SecretReader | None = None) -> Reading:
     """The same, but what is wrong in a play or check leaves only that out. Raises PlaybookError for a file that is not
     YAML or no list of plays."""
-    if text is None:
-        text = read_file(path, PlaybookError)
-    if is_encrypted(text):
-        hint = "Encrypt values of it (`ansible-vault encrypt_string`), or a file of group_vars/ beside it."
-        raise PlaybookError("is encrypted; a playbook is read as plain text", source=SourceRef(path=path), hint=hint)
-    document = parse(text, path, PlaybookError, secrets)
-    cover_answers(document.lines, document.root)
+    files = FileSet(path, secrets)
     plays: list[Play] = []
     errors: list[PlaybookError] = []
     lost: set[str] = set()
-    for node in _play_nodes(document):
-        play, wrong, names = _play(node, document)
-        plays += [play] if play else []
-        errors += wrong
-        lost |= names
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    playbook = Playbook(path=path, plays=tuple(plays), digest=digest, lines=tuple(document.lines))
+    ids: set[str] = set()
+    for node in _play_nodes(files.main(text)):
+        read = read_play(node, files, ids)
+        errors += read.errors
+        lost |= read.lost
+        if read.play is not None:
+            plays.append(read.play)
+            ids |= {check.id for check in (*read.play.pre_checks, *read.play.checks)}
+    errors.sort(key=lambda error: files.order(error.source))
+    playbook = Playbook(path=path, plays=tuple(plays), digest=files.digest, lines=files.lines, included=files.included)
     return Reading(playbook=playbook, errors=tuple(errors), lost=frozenset(lost))
 
 
@@ -169,57 +161,3 @@ def _play_nodes(document: Document) -> list[YamlMap]:
 
 def _start(document: Document) -> SourceRef:
     return SourceRef(path=document.path)
-
-
-def _play(node: YamlMap, document: Document) -> tuple[Play | None, list[PlaybookError], set[str]]:
-    """The play, what is wrong with it, and the names that what had to be left out would have given."""
-    from pydantic import ValidationError
-
-    from checkrunner.load.checks import build_play
-    from checkrunner.load.schema import PlayModel
-
-    try:
-        model = PlayModel.model_validate(node)
-    except ValidationError as exc:
-        errors = translate(exc, node, document)
-        rest, lost = _sound_part(node, exc)
-        try:
-            return build_play(PlayModel.model_validate(rest), rest), errors, lost
-        except ValidationError:
-            return None, errors, lost
-    play = build_play(model, node)
-    return play, _repeated_ids(play, document), set()
-
-
-def _sound_part(node: YamlMap, exc: ValidationError) -> tuple[YamlMap, set[str]]:
-    """The play without its wrong keys and checks, and the names that those give: variables, registered results."""
-    places = [error["loc"] for error in exc.errors(include_url=False, include_input=False)]
-    checks = {loc[1] for loc in places if len(loc) > 1 and loc[0] == "checks"}
-    keys = {loc[0] for loc in places if loc and loc[0] != "checks"}
-    rest = YamlMap(node.path, node.line, node.column)
-    rest.keys_at = node.keys_at
-    rest.update({key: value for key, value in node.items() if key not in keys})
-    variables = node.get("vars")
-    lost = set(variables) if "vars" in keys and isinstance(variables, YamlMap) else set()
-    written = node.get("checks")
-    if checks and isinstance(written, YamlList):
-        rest["checks"] = kept = YamlList(written.path, written.line, written.column)
-        for number, check in enumerate(written):
-            if number not in checks:
-                kept.append(check)
-            elif isinstance(check, YamlMap) and isinstance(name := check.get("register"), YamlScalar):
-                lost.add(name.raw)
-    return rest, lost
-
-
-def _repeated_ids(play: Play, document: Document) -> list[PlaybookError]:
-    first: dict[str, Check] = {}
-    errors = []
-    for check in play.checks:
-        before = first.setdefault(check.id, check)
-        if before is not check:
-            message = f"check id {check.id!r} is taken by the check in line {before.source.line}"
-            failure = document.fail(check.source, message, "Give one of the two an `id` of its own.")
-            assert isinstance(failure, PlaybookError)
-            errors.append(failure)
-    return errors

@@ -20,6 +20,7 @@ __all__ = [
     "check_answer",
     "check_pattern",
     "duration",
+    "level_range",
     "lines_range",
     "number_condition",
     "slug",
@@ -82,6 +83,21 @@ def lines_range(value: object, raw: str) -> tuple[int, int]:
     if last < first:
         raise NotationError(f"{raw!r} is empty: {last} comes before {first}", f"Write '{last}-{first}'.")
     return first, last
+
+
+_LEVEL_NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\s*(?:%|[A-Za-zµ]{1,5})?"
+_LEVEL = re.compile(rf"@?(?:(?P<low>~|{_LEVEL_NUMBER})?(?P<colon>:))?(?P<high>{_LEVEL_NUMBER})?")
+
+
+def level_range(text: str) -> None:
+    """See to it that a threshold is a range as Nagios plugins write it: ``90``, ``10:``, ``~:5``, ``@1:2``, with units.
+
+    What the units mean, and which end is the larger one, is looked at where the values are read.
+    """
+    found = _LEVEL.fullmatch(text)
+    if not found or not (found["low"] or found["high"]):
+        hint = "Write 90 or 90% (at most), '10:' (at least), '5:20' (between) or '@5:20' (not between)."
+        raise NotationError(f"{text!r} is no threshold", hint)
 
 
 def check_pattern(pattern: str) -> None:

@@ -183,7 +183,8 @@ class CheckOutcome:
     outputs (``stdout``, ``stderr``) as far as later checks read them: none of them gets into a report. `items` are the
     outcomes of a loop, which then has no result of its own. `attempts` is how often the command ran. `registered` is,
     for a task, what its `register` gives to later ones, as Ansible has it (``rc``, ``stdout``, ``changed``, ...);
-    `task` says what came of it there, and decides what of its play is still run.
+    `task` says what came of it there, and decides what of its play is still run. `on` is the other host that it ran on,
+    "" for its own.
     """
 
     host: str
@@ -200,6 +201,7 @@ class CheckOutcome:
     attempts: int = 1
     registered: Mapping[str, Any] = field(default_factory=empty)
     task: TaskState | None = None
+    on: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -236,6 +236,7 @@ def _entry(key: str, shape: Shape, place: _Place, setup: Setup) -> Entry:
     if shape.plain_command and not gate and not wanted:
         step = Step(planned=planned, command=make_command(shape, empty(), setup))
     known = {*registers, *shape.loop_names, *place.facts, *check.vars, *shape.play.vars, *setup.extra_vars, *MAGIC}
+    known |= shape.defaults.keys()
     return Entry(
         planned=planned,
         shape=shape,

@@ -145,7 +145,7 @@ class HostPlan:
     def variables(self, entry: Entry, found: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
         """The host's variables in the entry's play, for that entry; `found` are values from the run (see
         `host_variables`)."""
-        play, setup = entry.shape.play, self._setup
+        play, setup, defaults = entry.shape.play, self._setup, entry.shape.defaults
         if found or entry.shape.check.vars:
             return host_variables(
                 self.host,
@@ -154,10 +154,11 @@ class HostPlan:
                 setup.templates,
                 found=found or empty(),
                 check_vars=entry.shape.check.vars,
+                defaults=defaults,
             )
         shared = self._names.get(entry.shape.play_index)
         if shared is None:
-            shared = host_variables(self.host, play.vars, setup.extra_vars, setup.templates)
+            shared = host_variables(self.host, play.vars, setup.extra_vars, setup.templates, defaults=defaults)
             self._names[entry.shape.play_index] = shared
         return shared
 

@@ -68,6 +68,11 @@ class Shape:
     before: bool = False
 
     @property
+    def defaults(self) -> Mapping[str, Any]:
+        """What the parameters of its play are where nobody sets them."""
+        return {param.name: param.default for param in self.play.params if not param.required}
+
+    @property
     def when_names(self) -> frozenset[str]:
         """The names that the conditions read."""
         return frozenset().union(*(part.free for part in self.parts if part.where == "when"))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import operator
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, SupportsIndex
 
-from checkrunner.model.metadata import result_names
+from checkrunner.model.metadata import ValueNames, result_names
 from checkrunner.model.plan import CheckOutcome
-from checkrunner.model.results import Execution, Value, VerdictState
+from checkrunner.model.results import Execution, VerdictState
 from checkrunner.model.sources import Secret
 
 __all__ = [
@@ -121,39 +121,6 @@ class RemoteText(str):
         return RemoteText(str.__getitem__(self, key))
 
 
-class Values:
-    """The values that a check took from its output, as templates see them. Text among them is the host's. One that
-    could not be read is an error for whoever reads it."""
-
-    __slots__ = ("_values",)
-
-    def __init__(self, values: Iterable[Value]) -> None:
-        self._values = {value.name: value for value in values}
-
-    def __getitem__(self, name: str) -> Any:
-        found = self._values[name]
-        if found.error:
-            message = f"the value {name!r} could not be read: {found.error}"
-            raise ValueError(message)
-        return _inert(found.value)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._values
-
-
-def _inert(value: Any) -> Any:
-    """A value from a host with its texts marked as such."""
-    if isinstance(value, str):
-        return RemoteText(value)
-    return [_inert(item) for item in value] if isinstance(value, (list, tuple)) else value
-
-
 class Registered:
     """The result of an earlier check, as templates see it: `REGISTERED_NAMES`, metadata only, and the values that it
     took from its output.
@@ -170,12 +137,12 @@ class Registered:
         self.execution: str = names["execution"]
         self.truncated: bool = names["truncated"]
         self.cwd = RemoteText(names["cwd"])
+        self.values = ValueNames(outcome.values, RemoteText)
         self.verdict = str(state)
         self.ok = state is VerdictState.OK
         self.failed = state in (VerdictState.WARN, VerdictState.CRIT)
         self.skipped = state is VerdictState.SKIPPED or names["execution"] == Execution.NOT_RUN
         self.missing = [] if result is None else [RemoteText(word) for word in result.missing]
-        self.values = Values(outcome.values)
         self.attempts = outcome.attempts
         self.item = outcome.planned.item
         self.results = [Registered(item) for item in outcome.items]
@@ -218,6 +185,7 @@ _NOTHING: Mapping[str, Any] = {
     "truncated": False,
     "answered": 0,
     "samples": [],
+    "values": None,
 }
 
 

@@ -168,11 +168,12 @@ def host_variables(
     *,
     found: Mapping[str, Any] | None = None,
     check_vars: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, Any] | None = None,
 ) -> Variables:
     """A host's variables in a play: extra variables before those `found` out during the run (finished values: results,
-    facts, items of loops), a check's own, the play's and the inventory's. `more` are names that nobody can set, as
-    `MAGIC` are."""
+    facts, items of loops), a check's own, the play's, the inventory's and the `defaults` of parameters. `more` are
+    names that nobody can set, as `MAGIC` are."""
     magic = {"inventory_hostname": host.name, "group_names": [g for g in host.groups if g != "all"]}
     inner = [layer for layer in (found, check_vars) if layer is not None]
-    layers = ({**magic, **(more or {})}, extra_vars, *inner, play_vars, host.vars)
+    layers = ({**magic, **(more or {})}, extra_vars, *inner, play_vars, host.vars, defaults or {})
     return Variables(layers, templates, inert=found)

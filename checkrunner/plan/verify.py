@@ -303,7 +303,15 @@ def _trial_parts(plan: Plan, entry: Entry, names: Mapping[str, Any], late: froze
                 yield bad
 
 
-_TYPICAL = {"elapsed_s": 0.1, "cpu_s": 0.1, "cwd": "/", "execution": "done", "truncated": False, "samples": []}
+_TYPICAL = {
+    "elapsed_s": 0.1,
+    "cpu_s": 0.1,
+    "cwd": "/",
+    "execution": "done",
+    "truncated": False,
+    "samples": [],
+    "values": {},
+}
 _SAMPLE: Mapping[str, Any] = {name: _TYPICAL.get(name, 0) for name in RESULT_NAMES}
 
 

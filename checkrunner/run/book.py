@@ -14,11 +14,16 @@ _Whole = Callable[[PlannedCheck, Sequence[CheckOutcome]], CheckOutcome]
 
 
 class Book:
-    """`whole` says what a loop came to when all of its items are known. Belongs to one event loop."""
+    """`whole` says what a loop came to when all of its items are known. `told` gets each verdict that somebody may wait
+    for. Belongs to one event loop."""
 
-    def __init__(self, checks: Sequence[PlannedCheck], whole: _Whole) -> None:
+    def __init__(
+        self, checks: Sequence[PlannedCheck], whole: _Whole, told: Callable[[CheckOutcome], None] | None = None
+    ) -> None:
         self._checks = checks
         self._whole = whole
+        self._told = told
+        self._of_others: set[str] = set()
         self._judged: dict[str, CheckOutcome] = {}
         self._final: dict[str, CheckOutcome] = {}
         self._items: dict[str, tuple[PlannedCheck, ...]] = {}
@@ -43,11 +48,19 @@ class Book:
         """These come after a check, because of what came of it."""
         self._followers[parent.key] = tuple(followers)
 
+    def leave_to_others(self, planned: PlannedCheck, outcome: CheckOutcome | None = None) -> None:
+        """Another host runs the check, for this one too: it has no outcome here. `outcome` is what came of it there."""
+        self._of_others.add(planned.key)
+        if outcome is not None:
+            self.publish(outcome)
+
     def publish(self, outcome: CheckOutcome) -> None:
         """Let those go on that wait for this check's verdict."""
         planned = outcome.planned
         known = planned.key in self._judged
         self._judged[planned.key] = outcome
+        if self._told is not None:
+            self._told(outcome)
         future = self._waiting.get(planned.key)
         if future is not None and not future.done():
             future.set_result(None)
@@ -91,6 +104,8 @@ class Book:
 
     def _below(self, planned: PlannedCheck) -> Iterator[PlannedCheck]:
         items = self._items.get(planned.key)
+        if planned.key in self._of_others:
+            return
         if items is None:
             yield planned
         else:

@@ -61,6 +61,23 @@ class Course:
             await self._at.wait_for(key)
         if self._at.over:
             return False
+        if planned.key in self._at.once:
+            self._group.create_task(self._in_turn(planned))
+            return True
+        return await self._begin(planned)
+
+    async def _in_turn(self, planned: PlannedCheck) -> None:
+        """Begin with a check that one host runs for many, if that is up to this one; else wait for what comes of it."""
+        at = self._at
+        outcome = await at.unless_over(at.once[planned.key].wait(at.host))
+        if at.over:
+            return
+        if outcome is not None:
+            at.book.leave_to_others(planned, outcome)
+            return
+        await self._begin(planned)
+
+    async def _begin(self, planned: PlannedCheck) -> bool:
         resolved = self._resolve(planned)
         if isinstance(resolved, Items):
             return await self._send_items(resolved)

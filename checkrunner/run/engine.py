@@ -6,60 +6,74 @@ Knows hosts, scripts and sessions by their seams only; nothing of SSH, templates
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from checkrunner.model.errors import HostError
-from checkrunner.model.inventory import Host
 from checkrunner.model.options import RunOptions
-from checkrunner.model.plan import HostOutcome
+from checkrunner.model.plan import CheckOutcome, HostOutcome
+from checkrunner.model.playbook import Play
 from checkrunner.model.seams import Driver, Observer, Script, Session
 from checkrunner.run.host import HostRun
+from checkrunner.run.pool import FindHost, OpenSession, Pool
+from checkrunner.run.schedule import Batch, Part, Schedule
 from checkrunner.run.stop import Stop
+from checkrunner.run.turns import Lease, Turns
 
 __all__ = ["Engine", "OpenSession"]
 
 _TICK_S = 1.0
-
-OpenSession = Callable[[Host], Awaitable[Session]]
-"""Connects to a host and starts its remote side; raises HostError members only."""
 
 
 class Engine:
     """Runs scripts on hosts, at most `forks` hosts at a time.
 
     A host's trouble becomes its own outcomes. Every planned check of every host yields exactly one outcome, whatever
-    happens: a stop (interrupt, deadline) turns what is left into `not_run`. `driver` answers what commands ask.
+    happens: a stop (interrupt, deadline) turns what is left into `not_run`. `driver` answers what commands ask. `find`
+    knows the hosts that checks are delegated to, and `rooms` is how many sessions such a host has per remote side.
     """
 
     def __init__(
-        self, open_session: OpenSession, *, options: RunOptions, observer: Observer, driver: Driver | None = None
+        self,
+        open_session: OpenSession,
+        *,
+        options: RunOptions,
+        observer: Observer,
+        driver: Driver | None = None,
+        find: FindHost | None = None,
+        rooms: int = 16,
     ) -> None:
         self._open_session = open_session
         self._options = options
         self._observer = observer
         self._driver = driver
+        self._find = find
+        self._rooms = rooms
 
-    async def run(self, scripts: Sequence[Script], stop: Stop) -> list[HostOutcome]:
+    async def run(self, scripts: Sequence[Script], stop: Stop, plays: Sequence[Play] = ()) -> list[HostOutcome]:
         """Run all scripts; the outcomes come back in the order of `scripts`.
+
+        `plays` are those of the playbook, for what they say of the order of hosts: a host goes through all of its
+        checks at once but where a play says `serial`, `forks` or `max_fail` (see `run.stages`).
 
         Setting `stop` ends the run early: running commands are ended on their hosts before this returns. Anything but
         a HostError that escapes from a host's run is a bug: the others are stopped in the same way, then it is raised.
         """
-        self._observer.run_started(len(scripts), sum(len(script.checks) for script in scripts))
-        outcomes: list[HostOutcome | None] = [None] * len(scripts)
-        todo = iter(enumerate(scripts))
-        workers = min(self._options.forks, len(scripts))
+        schedule = Schedule(scripts, plays)
+        self._observer.run_started(len(scripts), schedule.total)
+        pool = Pool(self._open_session, find=self._find, rooms=self._rooms)
+        hosts = _Hosts(self._options, self._observer, self._driver, scripts, schedule, pool, stop)
         deadline = self._watch_deadline(stop)
         ticker = asyncio.ensure_future(self._tick())
         try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(workers):
-                    group.create_task(self._work(todo, outcomes, stop))
+            for batch in schedule.batches:
+                await hosts.through(batch)
         finally:
             deadline()
             ticker.cancel()
+            await pool.aclose()
             self._observer.run_finished()
-        return [outcome for outcome in outcomes if outcome is not None]
+        return [outcome for outcome in hosts.outcomes if outcome is not None]
 
     async def _tick(self) -> None:
         while True:
@@ -73,35 +87,102 @@ class Engine:
         handle = asyncio.get_running_loop().call_later(seconds, stop.set, "deadline")
         return handle.cancel
 
-    async def _work(self, todo: Iterator[tuple[int, Script]], outcomes: list[HostOutcome | None], stop: Stop) -> None:
-        for index, script in todo:
-            outcome = await self._one_host(script, stop)
-            outcomes[index] = outcome
+
+@dataclass(slots=True)
+class _Begun:
+    """A host between its first stage and its last."""
+
+    run: HostRun
+    own: Lease | None = None
+    connect_s: float = 0.0
+
+
+class _Hosts:
+    """All hosts of one run on their way through its stages."""
+
+    def __init__(
+        self,
+        options: RunOptions,
+        observer: Observer,
+        driver: Driver | None,
+        scripts: Sequence[Script],
+        schedule: Schedule,
+        pool: Pool,
+        stop: Stop,
+    ) -> None:
+        self.outcomes: list[HostOutcome | None] = [None] * len(scripts)
+        self._options = options
+        self._observer = observer
+        self._driver = driver
+        self._scripts = scripts
+        self._once = schedule.once
+        self._told: Callable[[CheckOutcome], None] = schedule.counting(observer.check_finished)
+        self._pool = pool
+        self._stop = stop
+        self._begun: dict[int, _Begun] = {}
+
+    async def through(self, batch: Batch) -> None:
+        """Bring the hosts of a batch through its stage, as many at a time as may be."""
+        forks = min(self._options.forks, batch.forks or self._options.forks, len(batch.parts))
+        todo = iter(batch.parts)
+        async with asyncio.TaskGroup() as group:
+            for _ in range(forks):
+                group.create_task(self._work(batch, todo))
+
+    async def _work(self, batch: Batch, todo: Iterator[Part]) -> None:
+        for part in todo:
+            if self.outcomes[part.index] is None:
+                await self._one_host(batch, part)
+
+    async def _one_host(self, batch: Batch, part: Part) -> None:
+        host = self._begun.get(part.index)
+        if host is None:
+            host = self._begun[part.index] = self._begin(part.index)
+        if batch.failures.why:
+            host.run.leave(part.checks, batch.failures.why)
+        elif not self._stop.reason:
+            own = host.own or await self._connect(self._scripts[part.index], host)
+            if own is not None:
+                await host.run.run(own, part.checks)
+        if part.last or host.run.lost is not None or self._stop.reason:
+            outcome = host.run.finish(host.own.session if host.own else None, host.connect_s)
+            del self._begun[part.index]
+            await self._pool.release(self._scripts[part.index].host.name)
+            self.outcomes[part.index] = outcome
             self._observer.host_finished(outcome)
 
-    async def _one_host(self, script: Script, stop: Stop) -> HostOutcome:
-        options = self._options
-        run = HostRun(
-            script,
-            observer=self._observer,
-            stop=stop,
-            driver=self._driver,
-            start_s=options.start_s,
-            away_s=options.away_s,
-        )
-        if stop.reason:
-            return run.never_started()
+    async def _connect(self, script: Script, host: _Begun) -> Lease | None:
         self._observer.host_connecting(script.host.name)
         started = asyncio.get_running_loop().time()
         try:
-            session = await stop.race(self._open_session(script.host))
+            session = await self._stop.race(self._pool.own(script.host))
         except HostError as error:
-            return run.unreached(error)
-        if session is None:
-            return run.never_started()
-        connect_s = asyncio.get_running_loop().time() - started
-        self._observer.host_connected(script.host.name)
-        try:
-            return await run.through(session, connect_s)
-        finally:
-            await session.aclose()
+            host.run.unreached(error)
+            return None
+        if session is not None:
+            host.connect_s = asyncio.get_running_loop().time() - started
+            self._observer.host_connected(script.host.name)
+            host.own = self._lease(session)
+        return host.own
+
+    def _begin(self, index: int) -> _Begun:
+        script, guest = self._scripts[index], dict[str, Lease]()
+
+        async def sessions(name: str) -> Lease:
+            session = await self._pool.lodge(script.host.name, name)
+            return guest.setdefault(name, self._lease(session))
+
+        run = HostRun(
+            script,
+            observer=self._observer,
+            stop=self._stop,
+            driver=self._driver,
+            away_s=self._options.away_s,
+            sessions=sessions,
+            once=self._once.get(index),
+            told=self._told,
+        )
+        return _Begun(run)
+
+    def _lease(self, session: Session) -> Lease:
+        return Lease(session=session, turns=Turns(start_s=self._options.start_s, away_s=self._options.away_s))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from checkrunner.model.errors import HostError
-from checkrunner.model.plan import HostOutcome, PlannedCheck
+from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck
 from checkrunner.model.results import HostState
 from checkrunner.model.seams import Driver, Observer, Script, Session
 from checkrunner.run.course import Course
+from checkrunner.run.once import Once
 from checkrunner.run.outcomes import left_running, not_run
 from checkrunner.run.situation import Situation
 from checkrunner.run.stop import Stop
-from checkrunner.run.turns import Lease, Sessions, Turns
+from checkrunner.run.turns import Lease, Sessions
 
 __all__ = ["HostRun"]
 
@@ -27,9 +29,12 @@ _STOP_MESSAGES = {
 
 
 class HostRun:
-    """Drives one script over one session. Every planned check gets exactly one outcome, reported to the observer.
+    """Drives one script over one session, all at once or stage by stage: `run` for each stage, `leave` for what is not
+    to be begun, `finish` at the end. Every planned check gets exactly one outcome, reported to the observer.
 
-    `sessions` supplies the sessions of other hosts, for steps that are to run there (`Step.on`).
+    `sessions` supplies the sessions of other hosts, for steps that are to run there (`Step.on`). `once` are the checks,
+    by key, that one host runs for many: where it is not this one, they have no outcome here, and what needs them sees
+    that of the other host. `told` is called in the place of the observer's `check_finished`.
     """
 
     def __init__(
@@ -39,35 +44,45 @@ class HostRun:
         observer: Observer,
         stop: Stop,
         driver: Driver | None = None,
-        start_s: float = 30.0,
         away_s: float = 0.0,
         sessions: Sessions | None = None,
+        once: Mapping[str, Once] | None = None,
+        told: Callable[[CheckOutcome], None] | None = None,
     ) -> None:
         self._script = script
         self._stop = stop
-        self._start_s = start_s
-        self._away_s = away_s
-        self._at = Situation(script, observer=observer, stop=stop, driver=driver, sessions=sessions, away_s=away_s)
+        self._sessions = sessions
+        self._guests: dict[str, Session] = {}
+        self._reached = False
+        self._at = Situation(
+            script,
+            observer=observer,
+            stop=stop,
+            driver=driver,
+            sessions=self._lent if sessions else None,
+            away_s=away_s,
+            once=once,
+            told=told,
+        )
 
-    def never_started(self) -> HostOutcome:
-        """The run ended before this host's turn, or while it connected."""
-        self._finish_rest(self._stop_message())
-        return self._host_outcome(HostState.NOT_TRIED, None)
+    @property
+    def lost(self) -> HostError | None:
+        """Why nothing more can be had of the host: it was not reached, or is lost."""
+        return self._at.lost
 
-    def unreached(self, error: HostError) -> HostOutcome:
-        """The connection or the start of the remote side failed: no check was looked at."""
-        self._finish_rest(error.message, error)
-        return self._host_outcome(error.state, error)
+    def unreached(self, error: HostError) -> None:
+        """The connection or the start of the remote side failed: no check can be looked at."""
+        self._at.host_lost(error)
 
-    async def through(self, session: Session, connect_s: float) -> HostOutcome:
-        """Run all checks; returns when each has its outcome."""
-        turns = Turns(start_s=self._start_s, away_s=self._away_s)
-        await self.run(Lease(session=session, turns=turns), self._script.checks)
-        return self.finish(session, connect_s)
+    def leave(self, checks: Sequence[PlannedCheck], why: str) -> None:
+        """These checks are not to be begun."""
+        keys = {planned.key for planned in checks}
+        self._finish_rest([planned for planned in self._at.book.unfinished() if planned.key in keys], why)
 
     async def run(self, own: Lease, checks: Sequence[PlannedCheck]) -> None:
         """Run some of the script's checks, those of one play or of several, in play order. Returns when all that comes
         of them is done, the run stops, or the host is lost. Not to be called twice at once."""
+        self._reached = True
         work = asyncio.ensure_future(self._work(own, checks))
         stopped = asyncio.ensure_future(self._stop.wait())
         try:
@@ -80,12 +95,27 @@ class HostRun:
             stopped.cancel()
             work.cancel()
 
-    def finish(self, session: Session, connect_s: float) -> HostOutcome:
-        """What came of the host. Checks that the run did not get to become `unknown`."""
+    def finish(self, session: Session | None = None, connect_s: float = 0.0) -> HostOutcome:
+        """What came of the host. Checks that have no outcome yet become `unknown`: the host is lost, or the run was
+        stopped."""
         lost = self._at.lost
-        self._finish_rest(lost.message if lost else self._stop_message(), lost)
-        state = lost.state if lost else HostState.REACHED
-        return self._host_outcome(state, lost, session=session, connect_s=connect_s)
+        self._finish_rest(self._at.book.unfinished(), lost.message if lost else self._stop_message())
+        outcomes = self._at.book.outcomes()
+        return HostOutcome(
+            host=self._script.host,
+            state=lost.state if lost else HostState.REACHED if self._reached else HostState.NOT_TRIED,
+            checks=outcomes,
+            error=lost,
+            connect_s=round(connect_s, 3),
+            agent=session.agent if session else "",
+            notes=(*session.notes, *left_running(outcomes)) if session else (),
+        )
+
+    async def _lent(self, name: str) -> Lease:
+        assert self._sessions is not None
+        lease = await self._sessions(name)
+        self._guests[name] = lease.session
+        return lease
 
     async def _work(self, own: Lease, checks: Sequence[PlannedCheck]) -> None:
         async with asyncio.TaskGroup() as group:
@@ -94,36 +124,27 @@ class HostRun:
     async def _end_early(self, session: Session, work: asyncio.Future[None]) -> None:
         try:
             async with asyncio.timeout(_CANCEL_TIMEOUT_S):
-                await session.cancel()
+                await asyncio.gather(session.cancel(), *(_quietly(guest.cancel()) for guest in self._guests.values()))
                 await asyncio.wait({work})
         except (TimeoutError, HostError):
             work.cancel()
             await asyncio.wait({work})
 
-    def _finish_rest(self, why: str, error: HostError | None = None) -> None:
-        for planned in self._at.book.unfinished():
-            # A check that was judged but whose slices never came keeps its verdict.
-            known = self._at.book.judged.get(planned.key)
-            self._at.record(known or not_run(self._at.host, planned, why, error))
+    def _finish_rest(self, checks: Sequence[PlannedCheck], why: str) -> None:
+        book, host = self._at.book, self._at.host
+        for planned in checks:
+            known = book.judged.get(planned.key)
+            once = self._at.once.get(planned.key)
+            if once is not None and (known.host != host if known else not once.leave(host)):
+                book.leave_to_others(planned)
+            else:
+                # A check that was judged but whose slices never came keeps its verdict.
+                self._at.record(known or not_run(host, planned, why, self._at.lost))
 
     def _stop_message(self) -> str:
         return _STOP_MESSAGES.get(self._stop.reason, self._stop.reason)
 
-    def _host_outcome(
-        self,
-        state: HostState,
-        error: HostError | None,
-        *,
-        session: Session | None = None,
-        connect_s: float = 0.0,
-    ) -> HostOutcome:
-        outcomes = self._at.book.outcomes()
-        return HostOutcome(
-            host=self._script.host,
-            state=state,
-            checks=outcomes,
-            error=error,
-            connect_s=round(connect_s, 3),
-            agent=session.agent if session else "",
-            notes=(*session.notes, *left_running(outcomes)) if session else (),
-        )
+
+async def _quietly(ending: Awaitable[None]) -> None:
+    with contextlib.suppress(HostError):
+        await ending

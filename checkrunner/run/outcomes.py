@@ -38,6 +38,7 @@ def judged(
         registered=judgement.registered,
         task=judgement.task,
         attempts=attempts,
+        on=step.on,
     )
 
 
@@ -68,16 +69,16 @@ def unrendered(host: str, planned: PlannedCheck, error: TemplateError) -> CheckO
 
 def refused(host: str, step: Step, error: HostError) -> CheckOutcome:
     """The check alone was refused, or its session was not to be had: the host stands."""
-    message = str(error) if isinstance(error, BecomeError) else error.message
+    message = _there(step, str(error) if isinstance(error, BecomeError) else error.message)
     reason = Reason(subject="execution", expected="done", actual="not_run", message=message)
-    return CheckOutcome(host=host, planned=step.planned, verdict=_unknown(reason), error=error)
+    return CheckOutcome(host=host, planned=step.planned, verdict=_unknown(reason), error=error, on=step.on)
 
 
 def lost(
     host: str, step: Step, error: HostError | None, elapsed_s: float, seen: Observation | None = None
 ) -> CheckOutcome:
     """A command that was under way when its link, or what ran it, went; `seen` is what it was doing before."""
-    message = error.message if error else "the link was lost"
+    message = _there(step, error.message if error else "the link was lost")
     result = Result(
         seq=0,
         session=step.command.session,
@@ -88,7 +89,9 @@ def lost(
     )
     last = f"; last seen: {seen.evidence}" if seen else ""
     reason = Reason(subject="execution", expected="done", actual="lost", message=f"lost: {message}{last}")
-    return CheckOutcome(host=host, planned=step.planned, verdict=_unknown(reason), result=result, error=error)
+    return CheckOutcome(
+        host=host, planned=step.planned, verdict=_unknown(reason), result=result, error=error, on=step.on
+    )
 
 
 def not_run(host: str, planned: PlannedCheck, why: str, error: HostError | None = None) -> CheckOutcome:
@@ -105,6 +108,11 @@ def left_running(outcomes: Iterable[CheckOutcome]) -> Iterator[str]:
                 f"left_running: the check {outcome.planned.check.id} left processes running; what was left of them at "
                 "the end of the run was ended (keep_children: true would keep them)"
             )
+
+
+def _there(step: Step, message: str) -> str:
+    """The message, with the other host that it is about."""
+    return f"on {step.on} (delegate_to): {message.removeprefix(f'{step.on}: ')}" if step.on else message
 
 
 def _unknown(reason: Reason) -> Verdict:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
 
 from checkrunner.model.errors import HostError
+from checkrunner.model.inventory import empty
 from checkrunner.model.plan import CheckOutcome
 from checkrunner.model.seams import Driver, Observer, Script
 from checkrunner.run.book import Book
+from checkrunner.run.once import Once
 from checkrunner.run.stop import Stop
 from checkrunner.run.turns import Sessions
 
 __all__ = ["Situation"]
 
+T = TypeVar("T")
+
 
 class Situation:
-    """Belongs to one event loop. `away_s` is how long a link may be away."""
+    """Belongs to one event loop. `away_s` is how long a link may be away. `once` are the checks, by key, that one host
+    runs for many. `told` is called in the place of the observer's `check_finished`."""
 
     def __init__(
         self,
@@ -26,6 +33,8 @@ class Situation:
         driver: Driver | None,
         sessions: Sessions | None,
         away_s: float,
+        once: Mapping[str, Once] | None = None,
+        told: Callable[[CheckOutcome], None] | None = None,
     ) -> None:
         self.script = script
         self.host = script.host.name
@@ -34,9 +43,11 @@ class Situation:
         self.driver = driver
         self.sessions = sessions
         self.away_s = away_s
-        self.book = Book(script.checks, script.whole)
+        self.once: Mapping[str, Once] = empty() if once is None else once
+        self.book = Book(script.checks, script.whole, self._tell_others if once else None)
         self.lost: HostError | None = None
         self._is_lost = asyncio.Event()
+        self._told = told or observer.check_finished
 
     @property
     def over(self) -> bool:
@@ -53,11 +64,27 @@ class Situation:
     def record(self, outcome: CheckOutcome) -> None:
         """A check's outcome stands."""
         self.book.record(outcome)
-        self.observer.check_finished(outcome)
+        self._told(outcome)
 
     async def wait_for(self, key: str) -> None:
         """Return when the check has a verdict, or none is to be waited for."""
         await self.book.wait(key, self.stop)
+
+    async def unless_over(self, awaitable: Awaitable[T]) -> T | None:
+        """Its value; None when the run or the host comes to its end before."""
+        task = asyncio.ensure_future(awaitable)
+        lost = asyncio.ensure_future(self._is_lost.wait())
+        try:
+            await self.stop.race(asyncio.wait({task, lost}, return_when=asyncio.FIRST_COMPLETED))
+            return task.result() if task.done() else None
+        finally:
+            for each in (task, lost):
+                each.cancel()
+
+    def _tell_others(self, outcome: CheckOutcome) -> None:
+        once = self.once.get(outcome.planned.key)
+        if once is not None:
+            once.ran(outcome)
 
     async def pause(self, seconds: float) -> None:
         """Wait, unless the run or the host comes to its end before."""

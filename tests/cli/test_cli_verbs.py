@@ -385,7 +385,7 @@ MANY_FAULTS = """\
       run: "echo \\"x\\" {{ a | defalt(3) }}"
     - id: c
       run: id
-      block: []
+      blok: []
 """
 
 

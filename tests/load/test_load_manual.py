@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from checkrunner.load.connection import CONNECTION_VARIABLES
 from checkrunner.load.extra_vars import parse_extra_vars
@@ -14,11 +15,21 @@ from checkrunner.load.inventory import load_inventory, load_inventory_with_origi
 from checkrunner.load.patterns import select
 from checkrunner.load.playbook import load_playbook
 from checkrunner.load.schema import (
+    BlockModel,
     CheckModel,
+    ConsensusModel,
     ExpectModel,
+    ExtractModel,
+    IncludeModel,
+    LevelsModel,
+    LoopControlModel,
+    ParamModel,
+    ParseModel,
     PlayModel,
     PromptModel,
+    QuorumModel,
     SampleModel,
+    SharedModel,
     SliceModel,
     TextModel,
     playbook_schema,
@@ -29,16 +40,26 @@ PLAYBOOK = (ROOT / "docs" / "playbook.md").read_text(encoding="utf-8")
 INVENTORY = (ROOT / "docs" / "inventory.md").read_text(encoding="utf-8")
 
 
-MODELS = [PlayModel, CheckModel, ExpectModel, TextModel, SliceModel, PromptModel, SampleModel]
+MODELS: list[type[BaseModel]] = [
+    *(PlayModel, ParamModel, CheckModel, ExpectModel, TextModel, SliceModel, PromptModel, SampleModel),
+    *(LoopControlModel, ParseModel, ExtractModel, LevelsModel, ConsensusModel, QuorumModel),
+    *(SharedModel, BlockModel, IncludeModel),
+]
 
 
 def key_table(model: type[BaseModel]) -> str:
     """The table of a mapping's keys, as it stands in the manual."""
     rows = ["| key | default | meaning |", "|---|---|---|"]
-    for name, field in model.model_fields.items():
+    for name, field in own_fields(model):
         default = "required" if field.is_required() else _default(field.get_default(call_default_factory=True))
         rows.append(f"| `{field.alias or name}` | {default} | {field.description} |")
     return "\n".join(rows)
+
+
+def own_fields(model: type[BaseModel]) -> list[tuple[str, FieldInfo]]:
+    """What a mapping has besides the shared keys, which have a table of their own."""
+    shared = SharedModel.model_fields if model in {BlockModel, IncludeModel} else {}
+    return [(name, field) for name, field in model.model_fields.items() if name not in shared]
 
 
 def _default(value: object) -> str:
@@ -62,17 +83,20 @@ def test_the_tables_of_keys_are_those_of_the_models(model: type[BaseModel]) -> N
 def test_every_key_is_in_some_example(model: type[BaseModel]) -> None:
     examples = "\n".join(blocks(PLAYBOOK, "yaml"))
 
-    for name, field in model.model_fields.items():
+    for name, field in own_fields(model):
         assert re.search(rf"\b{field.alias or name}:", examples), name
 
 
 @pytest.mark.parametrize("text", blocks(PLAYBOOK, "yaml"))
-def test_examples_of_playbooks_load(text: str) -> None:
+def test_examples_of_playbooks_load(text: str, tmp_path: Path) -> None:
+    for name, content in (("checks/disk.yml", "- {id: disk, run: 'df -P {{ mount }}'}\n"), ("vars/web.yml", "port: 80\n")):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(content, encoding="utf-8")
     if not re.search(r"^(- |  )hosts:", text, re.MULTILINE):
         lines = "".join(f"    {line}\n" if line else "\n" for line in text.split("\n"))
         text = f"- hosts: all\n  checks:\n{lines}"
 
-    assert load_playbook("example.yml", text).plays
+    assert load_playbook(str(tmp_path / "example.yml"), text).plays
 
 
 @pytest.mark.parametrize("text", blocks(INVENTORY, "yaml"))
@@ -116,7 +140,7 @@ def test_the_schema_describes_every_key() -> None:
     schema = playbook_schema()
     definitions = schema["$defs"]
 
-    assert set(definitions) == {model.__name__ for model in MODELS}
+    assert set(definitions) == {model.__name__ for model in MODELS if model is not SharedModel}
     for name, definition in definitions.items():
         assert definition["additionalProperties"] is False, name
         for key, value in definition["properties"].items():

@@ -22,7 +22,7 @@ from plan_factory import (
 
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.plan import CheckOutcome, Step
-from checkrunner.model.playbook import Become, Check, Until
+from checkrunner.model.playbook import Become, Check, Param, Until
 from checkrunner.model.results import Value, VerdictState
 from checkrunner.plan.loops import MOST_ITEMS, MOST_LABEL, labels
 from checkrunner.plan.verify import plan_errors
@@ -428,6 +428,15 @@ def test_which_variable_wins() -> None:
         == "host check 0 host no"
     )
     assert ran(registers, check, hosts=[host], extra_vars={"c": "extra"})["c"] == "host check extra host no"
+
+
+def test_defaults_of_parameters_count_least() -> None:
+    params = (Param(name="a", default=1), Param(name="b", default=2), Param(name="c", required=True))
+    play = make_play(make_check("x", "{{ a }} {{ b }} {{ c }}"), params=params)
+    plan = plan_plays([(play, [make_host(b="host")])], extra_vars={"c": "extra"})
+
+    assert plan_errors(plan) == []
+    assert resolve_all(plan)[0] == {"x": "1 host extra"}
 
 
 def test_variables_of_a_play_may_be_made_of_results() -> None:

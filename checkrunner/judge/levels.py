@@ -1,0 +1,105 @@
+"""Levels: ranges as Nagios plugins write them, with units, and what a value's place in them says. Pure.
+
+``90`` is 0 to 90, ``10:`` is 10 and more, ``~:5`` is 5 and less, ``1:2`` is 1 to 2; a value outside raises the
+level. With ``@`` a value inside does. The ends belong to the range.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from checkrunner.model.quantities import QuantityError, quantity, show_quantity
+
+__all__ = ["Range", "parse_range", "raised", "said"]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """`low` to `high`, both ends included; a number `outside` of it raises the level, or one inside."""
+
+    low: float
+    high: float
+    outside: bool = True
+
+    def raises(self, number: float) -> bool:
+        """Whether this number raises the level."""
+        return (self.low <= number <= self.high) is not self.outside
+
+    def distance(self, number: float) -> float:
+        """How far a number that raises the level is from one that does not."""
+        if self.outside:
+            return max(self.low - number, number - self.high)
+        return min(number - self.low, self.high - number)
+
+    @property
+    def text(self) -> str:
+        """As Nagios writes it: numbers without units."""
+        low = "~:" if self.low == -math.inf else "" if self.low == 0 else f"{_plain(self.low)}:"
+        high = "" if self.high == math.inf else _plain(self.high)
+        if not low and not high:
+            low = "0:"
+        return ("" if self.outside else "@") + low + high
+
+
+@functools.lru_cache(maxsize=4096)
+def parse_range(text: str, unit: str | None = "") -> Range:
+    """Read a range whose bare numbers are in `unit` (a value's base unit); None takes any, for a value whose
+    unit is not known yet. Raises ValueError with what is wrong."""
+    body = text.strip()
+    outside = not body.startswith("@")
+    body = body.removeprefix("@").strip()
+    low_text, colon, high_text = body.rpartition(":")
+    if not body or (not colon and body == "~"):
+        raise ValueError(f"{text!r} is not a range: write 90, 10:, ~:5, 1:2 or @1:2, with units if need be")
+    low = 0.0 if not low_text.strip() else -math.inf if low_text.strip() == "~" else _end(low_text, text, unit)
+    high = math.inf if not high_text.strip() else _end(high_text, text, unit)
+    if low > high:
+        raise ValueError(f"the range {text!r} is empty: {low_text.strip() or '0'} is more than {high_text.strip()}")
+    return Range(low, high, outside)
+
+
+def _end(part: str, text: str, unit: str | None) -> float:
+    try:
+        read = quantity(part, unit or "")
+    except QuantityError as error:
+        raise ValueError(f"{text!r} is not a range: {error}") from error
+    if unit is not None and read.unit not in {unit, "%"}:
+        raise ValueError(f"the range {text!r} is in {read.unit}, the value is not: give it a `unit`")
+    return read.number
+
+
+def _plain(number: float) -> str:
+    """Digits alone, without an exponent."""
+    if number == int(number):
+        return str(int(number))
+    text = repr(number)
+    return text if "e" not in text else f"{number:.20f}".rstrip("0")
+
+
+def raised(level: Range, entries: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], int] | None:
+    """Of numbers with their labels the one that is farthest beyond the level, and how many are; None for none."""
+    beyond = [entry for entry in entries if level.raises(entry[0])]
+    if not beyond:
+        return None
+    return max(beyond, key=lambda entry: level.distance(entry[0])), len(beyond)
+
+
+def said(level: Range, number: float, unit: str) -> str:
+    """Where the number lies, for people: ``above 90%``, ``below 5GiB``, ``within 1 to 2``."""
+    if not level.outside:
+        if level.low == -math.inf:
+            return f"at {_shown(level.high, number, unit)} or less"
+        if level.high == math.inf:
+            return f"at {_shown(level.low, number, unit)} or more"
+        return f"within {_shown(level.low, number, unit)} to {_shown(level.high, number, unit)}"
+    below = number < level.low
+    return f"{'below' if below else 'above'} {_shown(level.low if below else level.high, number, unit)}"
+
+
+def _shown(end: float, number: float, unit: str) -> str:
+    """Exact where the short form would read like the number itself."""
+    short = show_quantity(end, unit)
+    return short if short != show_quantity(number, unit) or end == number else f"{_plain(end)}{unit}"
