@@ -21,6 +21,7 @@ from checkrunner.cli.options import (
     VaultPasswordFile,
     split_words,
 )
+from checkrunner.cli.params import show_params
 from checkrunner.cli.signals import was_interrupted
 from checkrunner.model.errors import UsageError
 
@@ -175,6 +176,9 @@ def run(
             help="Ask me what commands ask and the playbook does not answer: passwords, confirmations.",
         ),
     ] = False,
+    help_params: Annotated[
+        bool, typer.Option("--help-params", help="List the playbook's parameters and exit; connects to no host.")
+    ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress on stderr.", rich_help_panel=_OUTPUT)
     ] = False,
@@ -214,6 +218,8 @@ def run(
         "become_method": become_method,
     }
     settings = resolve_settings(flags)
+    if help_params:
+        return show_params(playbook, settings, format_name)
     destination = prepare_output(format_name, output)
     password, become_password = _passwords(ask_pass, ask_become_pass)
     request = Request(

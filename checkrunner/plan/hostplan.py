@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,11 +31,13 @@ _MET = frozenset({VerdictState.OK, VerdictState.WARN})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What the hosts of a plan share."""
+    """What the hosts of a plan share. `host_called` knows the hosts that checks are delegated to, ready to be
+    reached; it raises UsageError members."""
 
     templates: Templates
     extra_vars: Mapping[str, Any]
     options: RunOptions
+    host_called: Callable[[str], Host] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
