@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from checkrunner.app.connections import settle_connections
 from checkrunner.app.secrets import make_secrets, open_secrets
+from checkrunner.judge.value_problems import value_problems
 from checkrunner.load.extra_vars import parse_extra_vars
 from checkrunner.load.inventory import load_inventory_with_origins
 from checkrunner.load.origins import InventoryOrigins
@@ -115,7 +116,7 @@ def prepare(request: Request) -> Prepared:
         raise PlanError(settled.errors) if len(settled.errors) > 1 else settled.errors[0]
     plan = settled.plan
     warnings += open_secrets(plan, secrets)
-    check_plan(plan)
+    check_plan(plan, value_problems)
     mistyped = [(name, close) for name, close in unread_extra_vars(plan) if close]
     warnings += [f"-e {name}: no text of the playbook reads it. Did you mean {close!r}?" for name, close in mistyped]
     return Prepared(
