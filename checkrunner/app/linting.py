@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from checkrunner.app.connections import settle_connections
 from checkrunner.app.links import Links
+from checkrunner.app.params import SetParams, set_params
 from checkrunner.app.prepare import Request, read_inventory
 from checkrunner.app.secrets import make_secrets, try_secrets
 from checkrunner.app.shellsyntax import shell_problems
@@ -53,12 +55,12 @@ def lint_playbook(request: Request) -> Sequence[Problem]:
     problems += [problem for error in reading.errors for problem in _of_load(error)]
     problems += [Problem(level=Level.WARNING, message=warning) for warning in origins.warnings]
     known = bool(request.settings.inventory) and inventory is not None
-    hosts, wrong = _hosts(request, reading.playbook, inventory or localhost(), known)
-    problems += wrong
-    for number, (found, guess) in enumerate(_plans(request, reading.playbook, hosts, known, secrets)):
-        settled = settle_connections(
-            found, inventory or localhost(), request.settings.environment, request.playbook_dir
-        )
+    extra_vars = parse_extra_vars(request.extra_vars, secrets)
+    params = set_params(reading.playbook, extra_vars, inventory or localhost())
+    hosts, wrong = _hosts(request, reading.playbook, params.inventory, known)
+    problems += [*wrong, *_of_params(params, hosts)]
+    for number, (found, guess) in enumerate(_plans(request, reading.playbook, hosts, known, params)):
+        settled = settle_connections(found, params.inventory, request.settings.environment, request.playbook_dir)
         plan = settled.plan
         problems += [problem for error in settled.errors for problem in _of_load(error)]
         problems += _of_secrets(plan, secrets)
@@ -115,17 +117,24 @@ def _lowered(problem: Problem) -> Problem:
     )
 
 
+def _of_params(params: SetParams, hosts: Sequence[tuple[Host, ...]]) -> list[Problem]:
+    """Values that parameters cannot have. That a required one is not set is no fault of the playbook."""
+    names = {host.name for some in hosts for host in some}
+    errors = [*params.errors, *(error for name, error in params.wrong_hosts.items() if name in names)]
+    return [Problem(level=Level.ERROR, message=error.message, hint=error.hint) for error in errors]
+
+
 def _plans(
-    request: Request, playbook: Playbook, hosts: Sequence[tuple[Host, ...]], known: bool, secrets: SecretReader
+    request: Request, playbook: Playbook, hosts: Sequence[tuple[Host, ...]], known: bool, params: SetParams
 ) -> list[tuple[Plan, bool]]:
     """The plan for the hosts there are, and one for the plays that have none; each with whether hosts are guessed."""
-    extra_vars = parse_extra_vars(request.extra_vars, secrets)
     options = request.settings.run_options()
     plans = []
-    empty = [() if some else (_ANY,) for some in hosts]
+    some_host = replace(_ANY, vars=params.defaults)
+    empty = [() if some else (some_host,) for some in hosts]
     for some, guess in ((hosts, not known), (empty, True)):
         if any(some):
-            plans.append((build_plan(playbook, some, extra_vars=extra_vars, options=options), guess))
+            plans.append((build_plan(playbook, some, extra_vars=params.extra_vars, options=options), guess))
     return plans
 
 
@@ -141,7 +150,7 @@ def _of_secrets(plan: Plan, secrets: SecretReader) -> list[Problem]:
 
 
 def _of_plan(request: Request, reading: Reading, plan: Plan, *, guess: bool, first: bool) -> list[Problem]:
-    hosts = [host.host for host in plan.hosts if host.host is not _ANY]
+    hosts = [host.host for host in plan.hosts if host.host.name != _ANY.name]
     problems = _of_connections(Links(request.settings), hosts)
     problems += lint(plan, also=value_problems, guess=guess, lost=reading.lost, whole=first and not reading.errors)
     problems += shell_problems(plan)

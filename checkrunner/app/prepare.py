@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checkrunner.app.connections import settle_connections
+from checkrunner.app.delegates import Delegates, with_delegates
+from checkrunner.app.params import refuse_near_misses, set_params
 from checkrunner.app.secrets import make_secrets, open_secrets
 from checkrunner.judge.value_problems import value_problems
 from checkrunner.load.extra_vars import parse_extra_vars
@@ -51,7 +53,8 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A run that is ready to start. `masks` are secrets that only the connections have."""
+    """A run that is ready to start. `masks` are secrets that only the connections have. `delegates` knows the hosts
+    that checks are delegated to, None where none is."""
 
     request: Request
     playbook: Playbook
@@ -59,6 +62,7 @@ class Prepared:
     plan: Plan
     warnings: tuple[str, ...] = ()
     masks: tuple[Secret, ...] = ()
+    delegates: Delegates | None = None
 
 
 def read_inventory(
@@ -100,12 +104,14 @@ def prepare(request: Request) -> Prepared:
     secrets = request.secrets or make_secrets(settings)
     playbook = load_playbook(find_playbook(request.playbook), secrets=secrets)
     inventory, origins = read_inventory(settings.inventory, secrets=secrets, playbook_dir=request.playbook_dir)
-    extra_vars = parse_extra_vars(request.extra_vars, secrets)
+    params = set_params(playbook, parse_extra_vars(request.extra_vars, secrets), inventory)
+    inventory = params.inventory
     hosts, warnings = select_hosts(playbook, inventory, limit=request.limit, allow_empty=request.allow_empty)
+    params.check(host for some in hosts for host in some)
     plan = build_plan(
         playbook,
         hosts,
-        extra_vars=extra_vars,
+        extra_vars=params.extra_vars,
         tags=request.tags,
         skip_tags=request.skip_tags,
         options=settings.run_options(),
@@ -114,10 +120,14 @@ def prepare(request: Request) -> Prepared:
     settled = settle_connections(plan, inventory, settings.environment, request.playbook_dir)
     if settled.errors:
         raise PlanError(settled.errors) if len(settled.errors) > 1 else settled.errors[0]
-    plan = settled.plan
+    plan, delegates = with_delegates(settled.plan, inventory, settings.environment, request.playbook_dir)
+    if delegates is not None and delegates.errors:
+        raise PlanError(delegates.errors) if len(delegates.errors) > 1 else delegates.errors[0]
     warnings += open_secrets(plan, secrets)
     check_plan(plan, value_problems)
-    mistyped = [(name, close) for name, close in unread_extra_vars(plan) if close]
+    unread = unread_extra_vars(plan)
+    refuse_near_misses(playbook, [name for name, _ in unread])
+    mistyped = [(name, close) for name, close in unread if close]
     warnings += [f"-e {name}: no text of the playbook reads it. Did you mean {close!r}?" for name, close in mistyped]
     return Prepared(
         request=request,
@@ -126,4 +136,5 @@ def prepare(request: Request) -> Prepared:
         plan=plan,
         warnings=(*origins.warnings, *warnings),
         masks=settled.masks,
+        delegates=delegates,
     )

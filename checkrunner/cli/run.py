@@ -21,6 +21,7 @@ from checkrunner.cli.options import (
     VaultPasswordFile,
     split_words,
 )
+from checkrunner.cli.params import show_params
 from checkrunner.cli.signals import was_interrupted
 from checkrunner.model.errors import UsageError
 
@@ -194,6 +195,9 @@ def run(
             help="Ask me what commands ask and the playbook does not answer: passwords, confirmations.",
         ),
     ] = False,
+    help_params: Annotated[
+        bool, typer.Option("--help-params", help="List the playbook's parameters and exit; connects to no host.")
+    ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress on stderr.", rich_help_panel=_OUTPUT)
     ] = False,
@@ -207,8 +211,6 @@ def run(
     Output stays on the hosts: the report holds verdicts, metadata and the few lines that matter. Progress goes to
     stderr, the report to stdout.
     """
-    from checkrunner.app.exports import prepare_exports
-    from checkrunner.app.output import prepare_output
     from checkrunner.app.prepare import Request
     from checkrunner.app.secrets import make_secrets
     from checkrunner.cli.password import ask_vault_password
@@ -234,7 +236,9 @@ def run(
         "become_method": become_method,
     }
     settings = resolve_settings(flags)
-    destination, exports = prepare_output(format_name, output), prepare_exports(perfdata, metrics)
+    if help_params:
+        return show_params(playbook, settings, format_name)
+    destination, exports = _places(format_name, output, perfdata, metrics)
     password, become_password = _passwords(ask_pass, ask_become_pass)
     request = Request(
         playbook=playbook,
@@ -248,6 +252,16 @@ def run(
     )
     report = _report(request, password, exports, quiet=quiet, verbose=verbose, interactive=interactive)
     return _deliver(destination, exports, report, color=settings.color)
+
+
+def _places(
+    format_name: str, output: str | None, perfdata: str | None, metrics: str | None
+) -> tuple[ReportOutput, Exports]:
+    """Where report and values go, all looked at before anything connects."""
+    from checkrunner.app.exports import prepare_exports
+    from checkrunner.app.output import prepare_output
+
+    return prepare_output(format_name, output), prepare_exports(perfdata, metrics)
 
 
 def _passwords(login: bool, become: bool) -> tuple[Secret | None, Secret | None]:

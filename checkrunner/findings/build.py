@@ -280,6 +280,9 @@ class _Building:
         )
         out = [self.text(note) for note in notes]
         first = entry.first
+        elsewhere = tuple(dict.fromkeys(outcome.on for outcome in entry.outcomes if outcome.on))
+        if elsewhere:
+            out.append(f"ran on {self._hosts(elsewhere, f'finding {entry.id}')} (delegate_to)")
         if first.result is not None and first.verdict.state is not VerdictState.OK:
             for stream in (Stream.STDOUT, Stream.STDERR):
                 output = first.result.output(stream)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from checkrunner.load.entries import Findings
+from checkrunner.load.fileset import FileSet
 from checkrunner.load.nodes import YamlMap
+from checkrunner.model.errors import PlaybookError
 from checkrunner.model.params import ParamError, param_value, type_of
-from checkrunner.model.playbook import Param, ParamType
+from checkrunner.model.playbook import Param, ParamType, Play
 from checkrunner.model.sources import SourceRef
 
 if TYPE_CHECKING:  # they are loaded only to read a playbook
     from checkrunner.load.schema_plays import ParamModel, PlayModel
 
-__all__ = ["read_params"]
+__all__ = ["differing", "read_params"]
 
 
 def read_params(model: PlayModel, node: YamlMap, found: Findings) -> tuple[Param, ...]:
@@ -62,3 +66,15 @@ def _param(name: str, model: ParamModel, at: Any, source: SourceRef, found: Find
 
 def _at(node: Any, key: str, fallback: SourceRef) -> SourceRef:
     return node.keys_at[key].ref if isinstance(node, YamlMap) and key in node.keys_at else fallback
+
+
+def differing(plays: Iterable[Play], files: FileSet) -> Iterator[PlaybookError]:
+    """Parameters that two plays declare, and not alike: they are the playbook's as a whole."""
+    first: dict[str, Param] = {}
+    for play in plays:
+        for param in play.params:
+            before = first.setdefault(param.name, param)
+            if replace(before, source=param.source, help=param.help) != param:
+                message = f"parameter {param.name!r} is declared otherwise in line {before.source.line}"
+                hint = "A parameter holds for all plays: declare it in one of them."
+                yield files.fail(param.source, message, hint)

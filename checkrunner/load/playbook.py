@@ -11,6 +11,7 @@ from typing import Any
 from checkrunner.load.documents import Document
 from checkrunner.load.fileset import FileSet
 from checkrunner.load.nodes import YamlList, YamlMap, YamlScalar, raw_text
+from checkrunner.load.params import differing
 from checkrunner.load.plays import read_play
 from checkrunner.load.problems import raise_all
 from checkrunner.load.secrets import SecretReader
@@ -60,6 +61,7 @@ def read_playbook(path: str, text: str | None = None, secrets: SecretReader | No
         if read.play is not None:
             plays.append(read.play)
             ids |= {check.id for check in (*read.play.pre_checks, *read.play.checks)}
+    errors += differing(plays, files)
     errors.sort(key=lambda error: files.order(error.source))
     playbook = Playbook(path=path, plays=tuple(plays), digest=files.digest, lines=files.lines, included=files.included)
     return Reading(playbook=playbook, errors=tuple(errors), lost=frozenset(lost))

@@ -103,6 +103,12 @@ def _typed(kind: ParamType, value: object) -> Any:
 
 
 def _number(kind: ParamType, text: str) -> float | int:
+    number = _read(kind, text)
+    # A command that gets a whole number wants `300` and not `300.0`.
+    return int(number) if number == int(number) else number
+
+
+def _read(kind: ParamType, text: str) -> float | int:
     if len(text) > _MOST_DIGITS:
         raise ValueError
     if kind is ParamType.INTEGER:
@@ -111,8 +117,7 @@ def _number(kind: ParamType, text: str) -> float | int:
         seconds = seconds_of(text)
         return quantity(text, "s").number if seconds is None else seconds
     if kind is ParamType.SIZE:
-        number = quantity(text, "B").number
-        return int(number) if number == int(number) else number
+        return quantity(text, "B").number
     number = float(text.removesuffix("%")) if kind is ParamType.PERCENT else float(text)
     if not math.isfinite(number):
         raise ValueError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,11 +24,13 @@ __all__ = ["Entry", "HostPlan", "Setup", "Track", "make_command"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What the hosts of a plan share."""
+    """What the hosts of a plan share. `host_called` knows the hosts that checks are delegated to, ready to be
+    reached; it raises UsageError members."""
 
     templates: Templates
     extra_vars: Mapping[str, Any]
     options: RunOptions
+    host_called: Callable[[str], Host] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, SupportsIndex
 
 from checkrunner.model.metadata import ValueNames, result_names
@@ -12,7 +12,22 @@ from checkrunner.model.plan import CheckOutcome
 from checkrunner.model.results import Execution, VerdictState
 from checkrunner.model.sources import Secret
 
-__all__ = ["Hidden", "NotANumberError", "Registered", "RemoteText", "SecretInTextError", "hide", "put_in_shell"]
+__all__ = [
+    "OMIT",
+    "Hidden",
+    "Lazy",
+    "NotANumberError",
+    "Omit",
+    "OmittedError",
+    "Registered",
+    "Remote",
+    "RemoteBytes",
+    "RemotePieces",
+    "RemoteText",
+    "SecretInTextError",
+    "hide",
+    "put_in_shell",
+]
 
 
 class SecretInTextError(Exception):
@@ -100,8 +115,15 @@ class Hidden:
         return hash(self._secret)
 
 
-class RemoteText(str):
-    """Text that a host chose (a working directory). It is never read as a template, and quoted in a command."""
+class Remote:
+    """What a host chose: a text of any kind."""
+
+    __slots__ = ()
+
+
+class RemoteText(str, Remote):
+    """Text that a host chose (an output, a working directory). It is never read as a template, and quoted in a
+    command."""
 
     __slots__ = ()
 
@@ -110,6 +132,57 @@ class RemoteText(str):
 
     def __getitem__(self, key: SupportsIndex | slice) -> str:
         return RemoteText(str.__getitem__(self, key))
+
+    def __iter__(self) -> Iterator[str]:
+        return map(RemoteText, str.__iter__(self))
+
+
+class RemotePieces(RemoteText):
+    """Text that was put together: `pieces` are those of hosts (a RemoteText each) and those of our own, which stay what
+    they are in a command. Whatever is made of it is a host's text as a whole."""
+
+    pieces: tuple[str, ...]
+
+    @classmethod
+    def of(cls, parts: Iterable[str]) -> RemotePieces:
+        """The parts, one after another."""
+        flat = [piece for part in parts for piece in (part.pieces if isinstance(part, RemotePieces) else (part,))]
+        made = cls("".join(flat))
+        made.pieces = tuple(flat)
+        return made
+
+
+class RemoteBytes(bytes, Remote):
+    """Text of a host as bytes."""
+
+    def __str__(self) -> str:
+        return RemoteText(bytes.__str__(self))
+
+
+class Omit:
+    """Stands for a value that is not to be given at all (``default(omit)``)."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<omit>"
+
+
+OMIT = Omit()
+"""The only one."""
+
+
+class OmittedError(ValueError):
+    """`OMIT` was about to become a text."""
+
+    def __init__(self) -> None:
+        super().__init__("omit stands for a whole value, and this one cannot be left out")
+
+
+class Lazy:
+    """What is nobody's text and is not looked into as a whole: its values are made when they are read."""
+
+    __slots__ = ()
 
 
 class Registered:

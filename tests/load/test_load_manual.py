@@ -89,7 +89,10 @@ def test_every_key_is_in_some_example(model: type[BaseModel]) -> None:
 
 @pytest.mark.parametrize("text", blocks(PLAYBOOK, "yaml"))
 def test_examples_of_playbooks_load(text: str, tmp_path: Path) -> None:
-    for name, content in (("checks/disk.yml", "- {id: disk, run: 'df -P {{ mount }}'}\n"), ("vars/web.yml", "port: 80\n")):
+    for name, content in (
+        ("checks/disk.yml", "- {id: disk, run: 'df -P {{ mount }}'}\n"),
+        ("vars/web.yml", "port: 80\n"),
+    ):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text(content, encoding="utf-8")
     if not re.search(r"^(- |  )hosts:", text, re.MULTILINE):
