@@ -15,11 +15,13 @@ from typing import Any
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.playbook import Check
 from checkrunner.model.results import Probe, ProbeKind, Stream
-from checkrunner.model.sources import Template
+from checkrunner.model.sources import Secret, Template
 from checkrunner.model.tasks import Module, Task
+from checkrunner.plan.facts_script import FACTS_SCRIPT
 from checkrunner.plan.texts import Templates
+from checkrunner.plan.values import Hidden
 
-__all__ = ["NOT_NEEDED", "TaskCommand", "task_command"]
+__all__ = ["NOT_NEEDED", "TaskCommand", "needed_probes", "task_command", "task_environment"]
 
 _SHELL = "/bin/sh"
 _EXPANDED = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
@@ -49,6 +51,8 @@ def task_command(check: Check, names: Mapping[str, Any], templates: Templates) -
     assert task is not None
     filled = _Filled(task, names, templates)
     match task.module:
+        case Module.SETUP:
+            return TaskCommand(text=f"({FACTS_SCRIPT})", cmd="")
         case Module.COMMAND:
             return _command(filled)
         case Module.SCRIPT:
@@ -61,6 +65,26 @@ def task_command(check: Check, names: Mapping[str, Any], templates: Templates) -
     text = filled.shell("cmd")
     program = shlex.quote(filled.text("executable") or _SHELL)
     return filled.within(f"{program} -c {shlex.quote(text)}", text)
+
+
+def needed_probes(check: Check) -> tuple[Probe, ...]:
+    """What the host is asked beside: whether the command was needed, where that is a question."""
+    return (NOT_NEEDED,) if check.task is not None and check.task.args.keys() & {"creates", "removes"} else ()
+
+
+def task_environment(task: Task, names: Mapping[str, Any], templates: Templates) -> dict[str, str | Secret]:
+    """The variables of the environment that come from templates of whole mappings, the later ones over the earlier.
+    Raises TemplateError."""
+    found: dict[str, str | Secret] = {}
+    for expression in task.environment:
+        value = templates.evaluate(expression, names)
+        if value is None or value == "":
+            continue
+        if not isinstance(value, Mapping):
+            raise TemplateError("environment: this does not come to a mapping", source=expression.source)
+        for name, text in value.items():
+            found[str(name)] = text.secret() if isinstance(text, Hidden) else str(text)
+    return found
 
 
 class _Filled:

@@ -192,6 +192,14 @@ class Tasks:
         values = {"changed": False, "failed": True, "rc": None, "msg": RemoteText(reason.message)}
         return Finished(result=TaskResult(values), reason=reason, unclear=not own)
 
+    def failed(
+        self, planned: PlannedCheck, error: TemplateError, names: Mapping[str, Any], *, rescued: bool = False
+    ) -> Settled:
+        """A task that could not even be begun with: a condition, its items or its command cannot be evaluated."""
+        finished = self.trouble(error)
+        verdict, state = self.verdict(planned, finished, names, rescued=rescued)
+        return Settled(planned=planned, verdict=verdict, registered=with_item(planned, finished.result), task=state)
+
     # ---- what decides
 
     def decide(self, planned: PlannedCheck, finished: Finished, names: Mapping[str, Any]) -> Finished:
