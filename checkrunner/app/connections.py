@@ -20,7 +20,7 @@ from checkrunner.plan.hostplan import HostPlan
 from checkrunner.plan.privileges import account
 from checkrunner.plan.variables import Variables, host_variables
 
-__all__ = ["Settled", "settle_connections"]
+__all__ = ["Settled", "Settling", "settle_connections"]
 
 _EVERYWHERE = frozenset({"become", "become_method", "become_user"})
 """What counts of a host however it is reached."""
@@ -48,7 +48,7 @@ def settle_connections(
     """
     if not any(_is_open(host.host) for host in plan.hosts):
         return Settled(plan=plan)
-    settling = _Settling(plan, inventory, environment, playbook_dir)
+    settling = Settling(plan, inventory, environment, playbook_dir)
     hosts = tuple(settling.settled(host) if _is_open(host.host) else host for host in plan.hosts)
     return Settled(plan=replace(plan, hosts=hosts), errors=settling.errors(), masks=tuple(settling.masks))
 
@@ -58,7 +58,9 @@ def _is_open(host: Host) -> bool:
     return bool(host.unsettled) or (host.password is not None and not host.password.is_open)
 
 
-class _Settling:
+class Settling:
+    """Settles hosts one by one. `masks` are the secrets that went into settings so far."""
+
     def __init__(
         self, plan: Plan, inventory: Inventory, environment: Mapping[str, str], playbook_dir: str | None
     ) -> None:
@@ -108,8 +110,10 @@ class _Settling:
         return host_variables(host, {}, plan.setup.extra_vars, plan.templates, {**self._shared, **_places(host)})
 
     def errors(self) -> tuple[LoadError, ...]:
-        """Each once, in the order of the files, with the first of its hosts and how many more it has."""
+        """Those since the last time, each once, in the order of the files, with the first of its hosts and how many
+        more it has."""
         errors = [_of_hosts(error, name, hosts) for (_, _, name), (error, hosts) in self._found.items()]
+        self._found.clear()
         return tuple(sorted(errors, key=lambda e: (e.source.path, e.source.line, e.source.column)))
 
 

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checkrunner.app.connections import settle_connections
+from checkrunner.app.delegates import Delegates, with_delegates
 from checkrunner.app.params import refuse_near_misses, set_params
 from checkrunner.app.secrets import make_secrets, open_secrets
+from checkrunner.judge.value_problems import value_problems
 from checkrunner.load.extra_vars import parse_extra_vars
 from checkrunner.load.inventory import load_inventory_with_origins
 from checkrunner.load.origins import InventoryOrigins
@@ -51,7 +53,8 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A run that is ready to start. `masks` are secrets that only the connections have."""
+    """A run that is ready to start. `masks` are secrets that only the connections have. `delegates` knows the hosts
+    that checks are delegated to, None where none is."""
 
     request: Request
     playbook: Playbook
@@ -59,6 +62,7 @@ class Prepared:
     plan: Plan
     warnings: tuple[str, ...] = ()
     masks: tuple[Secret, ...] = ()
+    delegates: Delegates | None = None
 
 
 def read_inventory(
@@ -116,9 +120,11 @@ def prepare(request: Request) -> Prepared:
     settled = settle_connections(plan, inventory, settings.environment, request.playbook_dir)
     if settled.errors:
         raise PlanError(settled.errors) if len(settled.errors) > 1 else settled.errors[0]
-    plan = settled.plan
+    plan, delegates = with_delegates(settled.plan, inventory, settings.environment, request.playbook_dir)
+    if delegates is not None and delegates.errors:
+        raise PlanError(delegates.errors) if len(delegates.errors) > 1 else delegates.errors[0]
     warnings += open_secrets(plan, secrets)
-    check_plan(plan)
+    check_plan(plan, value_problems)
     unread = unread_extra_vars(plan)
     refuse_near_misses(playbook, [name for name, _ in unread])
     mistyped = [(name, close) for name, close in unread if close]
@@ -130,4 +136,5 @@ def prepare(request: Request) -> Prepared:
         plan=plan,
         warnings=(*origins.warnings, *warnings),
         masks=settled.masks,
+        delegates=delegates,
     )

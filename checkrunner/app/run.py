@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from time import monotonic
 
 from checkrunner import __version__
 from checkrunner.app.answers import Learning, answer_values
+from checkrunner.app.delegates import Delegates
 from checkrunner.app.identity import new_run_id
 from checkrunner.app.interrupts import interrupts
 from checkrunner.app.links import Links
@@ -32,12 +34,15 @@ from checkrunner.plan.values import Hidden
 from checkrunner.render.json import json_text
 from checkrunner.run.engine import Engine
 from checkrunner.run.limits import fit_forks
+from checkrunner.run.stages import stages
 from checkrunner.run.stop import Stop
 
 __all__ = ["make_redactor", "run_prepared"]
 
 _SHORT_NUMBER = 4
 _LOOK_S = 1.0
+_MOST_KEPT = 1000
+"""Hosts that stay connected while they wait for their next play. Each takes memory and files here."""
 
 
 def make_redactor(prepared: Prepared, password: Secret | None = None) -> PatternRedactor:
@@ -52,10 +57,11 @@ def run_prepared(
     password: Secret | None = None,
     interrupted: Callable[[], bool] = lambda: False,
     driver: Driver | None = None,
+    keep: Callable[[Sequence[HostOutcome]], None] = lambda _: None,
 ) -> Report:
     """Run it and build the report. An interrupt (SIGINT, SIGTERM, SIGHUP) ends the run early; the report is built all
     the same and says so. `interrupted` tells of one that came before. `driver` answers what commands ask and the
-    playbook does not; without one such a question ends its command.
+    playbook does not; without one such a question ends its command. `keep` gets what the hosts came to.
 
     Raises UsageError members for connection settings that cannot be used, before anything connects, and nothing that a
     host did; what else escapes is a bug.
@@ -69,10 +75,23 @@ def run_prepared(
     links = Links(prepared.request.settings, password)
     options = prepared.request.settings.run_options()
     forks, narrowed = fit_forks(options.forks, len(scripts))
-    warnings = [*prepared.warnings, *([narrowed] if narrowed else [])]
+    # Between plays that wait for each other hosts stay connected.
+    kept, _ = fit_forks(_MOST_KEPT, len(scripts)) if len(stages(plan.playbook.plays)) > 1 else (_MOST_KEPT, "")
+    delegates = prepared.delegates
+    warnings = [*prepared.warnings, *([narrowed] if narrowed else []), *_elsewhere(delegates, links)]
     not_done = [links.warnings(script.host) for script in scripts]
     learning = Learning(driver, redactor) if driver else None
-    engine = Engine(links.open, options=replace(options, forks=forks), observer=observer, driver=learning)
+    if delegates is not None:
+        delegates.redactor = redactor
+    engine = Engine(
+        links.open,
+        options=replace(options, forks=forks),
+        observer=observer,
+        driver=learning,
+        find=functools.partial(delegates.find, links.warnings) if delegates else None,
+        rooms=prepared.request.settings.session_options().max_sessions,
+        most_kept=kept,
+    )
     outcomes, reason, waits = asyncio.run(_run(engine, scripts, plan.playbook.plays, links, interrupted, observer))
     by_host = {script.host.name: script for script in scripts}
 
@@ -93,11 +112,18 @@ def run_prepared(
         exit_code=0,
         waits=waits,
     )
+    keep(outcomes)
     noted = [
         replace(outcome, notes=(*notes, *outcome.notes)) if notes else outcome
         for outcome, notes in zip(outcomes, not_done, strict=True)
     ]
     return build_report(noted, run=info, warnings=warnings, redactor=redactor, texts=texts, to_text=json_text)
+
+
+def _elsewhere(delegates: Delegates | None, links: Links) -> list[str]:
+    """What the settings of hosts that only delegated checks run on ask for, and is not done."""
+    known = delegates.unselected() if delegates else {}
+    return [f"{name}: {sentence}" for name, host in known.items() for sentence in links.warnings(host)]
 
 
 async def _run(
@@ -137,12 +163,14 @@ def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret | str]:
     """Every secret that the inventory, the playbook and the user gave: none of them may stand in a report."""
     plan = prepared.plan
     hosts = [host_plan.host for host_plan in plan.hosts]
+    if prepared.delegates is not None:
+        hosts += prepared.delegates.known.values()
     given: list[object] = [plan.setup.extra_vars, *(play.vars for play in prepared.playbook.plays)]
     given += [shape.check.env for shape in plan.shapes.values()]
     given += [values for host in hosts for values in (host.vars, host.options)]
     found = [secret for values in given for secret in secrets_in(values) if secret.is_open and not _is_small(secret)]
     become = prepared.request.settings.become_password
-    passwords = (password, become, *(host.password for host in hosts), *prepared.masks)
+    passwords = (password, become, *(host.password for host in hosts), *_masks(prepared))
     found += [secret for secret in passwords if secret is not None and secret.is_open]
     named: list[Mapping[str, object]] = [plan.setup.extra_vars]
     named += [play.vars for play in prepared.playbook.plays]
@@ -153,6 +181,10 @@ def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret | str]:
     named += [_resolved(host_plan, closed) for host_plan in plan.hosts]
     found += answer_values(plan)
     return list(dict.fromkeys([*found, *(value for variables in named for value in secret_values(variables))]))
+
+
+def _masks(prepared: Prepared) -> tuple[Secret, ...]:
+    return (*prepared.masks, *(prepared.delegates.masks() if prepared.delegates else ()))
 
 
 def _is_small(secret: Secret) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -21,7 +21,7 @@ from checkrunner.plan.shape import Shape
 from checkrunner.plan.tags import check_tags
 from checkrunner.plan.unread import unread_extra_vars
 from checkrunner.plan.variables import MAGIC
-from checkrunner.plan.verify import plan_errors
+from checkrunner.plan.verify import Look, nothing_else, plan_errors
 
 __all__ = ["Level", "Problem", "in_order", "lint"]
 
@@ -48,6 +48,7 @@ class Problem:
 def lint(
     plan: Plan,
     *,
+    also: Look = nothing_else,
     guess: bool = False,
     lost: frozenset[str] = frozenset(),
     whole: bool = True,
@@ -57,9 +58,11 @@ def lint(
 
     With `guess` the plan's hosts stand for others that are not known: a variable that nobody defines is then only
     warned of. `lost` are names that would be known if the playbook were sound. With `whole` False there is more of it
-    than the plan has, so that nothing is said of variables that nobody reads.
+    than the plan has, so that nothing is said of variables that nobody reads. `also` is as in `plan_errors`.
     """
-    problems = [_of_error(error, guess) for error in plan_errors(plan) if getattr(error, "name", None) not in lost]
+    problems = [
+        _of_error(error, guess) for error in plan_errors(plan, also) if getattr(error, "name", None) not in lost
+    ]
     for shape in plan.shapes.values():
         problems += _commands(shape)
         problems += _prompts(shape)
@@ -154,14 +157,8 @@ def _registers(plan: Plan) -> Iterator[Problem]:
         name = shape.check.register
         if name is None:
             continue
-        why = ""
-        if name in seen:
-            why = f"check {seen[name]!r} registers it too: later checks read this one"
-        elif name in MAGIC or name in RESULT_NAMES:
-            why = "it already means something in expressions"
-        elif name in shape.play.vars or name in plan.setup.extra_vars or name in host_vars:
-            where = f"of host {host_vars[name]}" if name in host_vars else "of the play or command line"
-            why = f"it is a variable {where} as well: later checks read the result"
+        why = f"check {seen[name]!r} registers it too: later checks read this one" if name in seen else ""
+        why = why or _also(plan, shape, name, host_vars)
         if why:
             yield _at(shape, Level.WARNING, f"check {key!r} registers {name!r}, but {why}", "Take another name")
         seen[name] = key
@@ -171,6 +168,18 @@ def _registers(plan: Plan) -> Iterator[Problem]:
             if variable in MAGIC:
                 message = f"variable {variable!r} cannot be set"
             yield Problem(level=Level.WARNING, message=message, source=play.source, hint="Take another name")
+
+
+def _also(plan: Plan, shape: Shape, name: str, host_vars: Mapping[str, str]) -> str:
+    """What a registered name is besides."""
+    if name in MAGIC or name in RESULT_NAMES:
+        return "it already means something in expressions"
+    if name in plan.setup.extra_vars:
+        return "-e sets it as well: later checks read that"
+    if name in shape.play.vars or name in host_vars:
+        where = f"of host {host_vars[name]}" if name in host_vars else "of the play"
+        return f"it is a variable {where} as well: later checks read the result"
+    return ""
 
 
 def _names(playbook: Playbook) -> Iterator[Problem]:

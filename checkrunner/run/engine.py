@@ -6,14 +6,17 @@ Knows hosts, scripts and sessions by their seams only; nothing of SSH, templates
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checkrunner.model.errors import HostError
+from checkrunner.model.inventory import Host
 from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.playbook import Play
 from checkrunner.model.seams import Driver, Observer, Script, Session
+from checkrunner.run.deferred import Deferred
 from checkrunner.run.host import HostRun
 from checkrunner.run.pool import FindHost, OpenSession, Pool
 from checkrunner.run.schedule import Batch, Part, Schedule
@@ -23,6 +26,10 @@ from checkrunner.run.turns import Lease, Turns
 __all__ = ["Engine", "OpenSession"]
 
 _TICK_S = 1.0
+_CONNECTED_ANEW = (
+    "connected_anew: too many hosts were waiting for their next play; what this host's sessions had set in an earlier "
+    "one was gone"
+)
 
 
 class Engine:
@@ -31,6 +38,7 @@ class Engine:
     A host's trouble becomes its own outcomes. Every planned check of every host yields exactly one outcome, whatever
     happens: a stop (interrupt, deadline) turns what is left into `not_run`. `driver` answers what commands ask. `find`
     knows the hosts that checks are delegated to, and `rooms` is how many sessions such a host has per remote side.
+    `most_kept` hosts may stay connected between two stages.
     """
 
     def __init__(
@@ -42,6 +50,7 @@ class Engine:
         driver: Driver | None = None,
         find: FindHost | None = None,
         rooms: int = 16,
+        most_kept: int = 1000,
     ) -> None:
         self._open_session = open_session
         self._options = options
@@ -49,6 +58,7 @@ class Engine:
         self._driver = driver
         self._find = find
         self._rooms = rooms
+        self._most_kept = most_kept
 
     async def run(self, scripts: Sequence[Script], stop: Stop, plays: Sequence[Play] = ()) -> list[HostOutcome]:
         """Run all scripts; the outcomes come back in the order of `scripts`.
@@ -61,7 +71,7 @@ class Engine:
         """
         schedule = Schedule(scripts, plays)
         self._observer.run_started(len(scripts), schedule.total)
-        pool = Pool(self._open_session, find=self._find, rooms=self._rooms)
+        pool = Pool(self._open_session, find=self._find, rooms=self._rooms, most_kept=self._most_kept)
         hosts = _Hosts(self._options, self._observer, self._driver, scripts, schedule, pool, stop)
         deadline = self._watch_deadline(stop)
         ticker = asyncio.ensure_future(self._tick())
@@ -92,9 +102,12 @@ class Engine:
 class _Begun:
     """A host between its first stage and its last."""
 
+    host: Host
     run: HostRun
     own: Lease | None = None
+    connected: Session | None = None
     connect_s: float = 0.0
+    notes: tuple[str, ...] = ()
 
 
 class _Hosts:
@@ -141,29 +154,47 @@ class _Hosts:
         if batch.failures.why:
             host.run.leave(part.checks, batch.failures.why)
         elif not self._stop.reason:
-            own = host.own or await self._connect(self._scripts[part.index], host)
+            own = await self._own(host, connects=part.connects)
             if own is not None:
                 await host.run.run(own, part.checks)
         if part.last or host.run.lost is not None or self._stop.reason:
             outcome = host.run.finish(host.own.session if host.own else None, host.connect_s)
             del self._begun[part.index]
-            await self._pool.release(self._scripts[part.index].host.name)
-            self.outcomes[part.index] = outcome
+            await self._pool.release(host.host.name)
+            self.outcomes[part.index] = replace(outcome, notes=(*outcome.notes, *host.notes)) if host.notes else outcome
             self._observer.host_finished(outcome)
+        else:
+            await self._pool.keep(host.host.name)
 
-    async def _connect(self, script: Script, host: _Begun) -> Lease | None:
-        self._observer.host_connecting(script.host.name)
-        started = asyncio.get_running_loop().time()
+    async def _own(self, host: _Begun, *, connects: bool) -> Lease | None:
+        """Where the host's own checks are run: what it has from its last stage, as long as that is open. Where none
+        needs it, it is connected to only should one turn out to."""
         try:
-            session = await self._stop.race(self._pool.own(script.host))
+            if connects or host.connected:
+                session = await self._stop.race(self._connect(host))
+            else:
+                session = Deferred(functools.partial(self._connect, host))
         except HostError as error:
             host.run.unreached(error)
             return None
-        if session is not None:
-            host.connect_s = asyncio.get_running_loop().time() - started
-            self._observer.host_connected(script.host.name)
+        if session is None:
+            return None
+        if host.own is None or host.own.session is not session:
             host.own = self._lease(session)
         return host.own
+
+    async def _connect(self, host: _Begun) -> Session:
+        started, before = asyncio.get_running_loop().time(), host.connected
+        if not before:
+            self._observer.host_connecting(host.host.name)
+        session = await self._pool.own(host.host)
+        if not before:
+            host.connect_s = asyncio.get_running_loop().time() - started
+            self._observer.host_connected(host.host.name)
+        elif before is not session:
+            host.notes = (_CONNECTED_ANEW,)
+        host.connected = session
+        return session
 
     def _begin(self, index: int) -> _Begun:
         script, guest = self._scripts[index], dict[str, Lease]()
@@ -182,7 +213,7 @@ class _Hosts:
             once=self._once.get(index),
             told=self._told,
         )
-        return _Begun(run)
+        return _Begun(script.host, run)
 
     def _lease(self, session: Session) -> Lease:
         return Lease(session=session, turns=Turns(start_s=self._options.start_s, away_s=self._options.away_s))

@@ -55,19 +55,24 @@ class Pool:
     """Opens each host's session once, and tries to connect to a host once, whoever wants it.
 
     `rooms` is how many named sessions a remote side may have: where delegated checks want more on a host, a further one
-    is started there, over the same connection.
+    is started there, over the same connection. `most_kept` hosts may stay open between two stages.
     """
 
-    def __init__(self, open_session: OpenSession, *, find: FindHost | None = None, rooms: int = 16) -> None:
+    def __init__(
+        self, open_session: OpenSession, *, find: FindHost | None = None, rooms: int = 16, most_kept: int = 1000
+    ) -> None:
         self._open_session = open_session
         self._find = find
         self._rooms = max(rooms, 1)
+        self._most_kept = most_kept
+        self._resting: dict[str, None] = {}
         self._places: dict[str, _Place] = {}
         self._visited: dict[str, list[_Place]] = {}
         self._closing: set[asyncio.Future[None]] = set()
 
     async def own(self, host: Host) -> Session:
         """The host's own session. Raises HostError members, the same each time where it cannot be reached."""
+        self._resting.pop(host.name, None)
         place = self._place(host.name)
         if place.own is None:
             place.own = await self._open(place, host)
@@ -84,8 +89,20 @@ class Pool:
         await guest.room(DEFAULT_SESSION)
         return guest
 
+    async def keep(self, host: str) -> None:
+        """The host waits for a further stage. Where too many do, the one that has waited for longest is closed: it is
+        connected to anew when its turn comes."""
+        place = self._places.get(host)
+        if place is not None and place.own is not None:
+            self._resting[host] = None
+        if len(self._resting) > self._most_kept:
+            longest = next(iter(self._resting))
+            del self._resting[longest]
+            await self._close_own(longest)
+
     async def release(self, host: str) -> None:
         """The host has no further checks: ends its own session, and the remote sides that nobody else can use."""
+        self._resting.pop(host, None)
         for place in self._visited.pop(host, ()):
             place.guests.pop(host, None)
             for lodging in [lodging for lodging in place.lodgings if host in lodging.tenants]:
@@ -93,10 +110,7 @@ class Pool:
                 if not lodging.tenants and lodging.taken >= self._rooms:
                     place.lodgings.remove(lodging)
                     self._close_later(lodging)
-        mine = self._places.get(host)
-        if mine is not None and mine.own is not None:
-            own, mine.own = mine.own, None
-            await own.aclose()
+        await self._close_own(host)
 
     async def aclose(self) -> None:
         """End every session. Idempotent, never raises."""
@@ -149,6 +163,12 @@ class Pool:
         number = lodging.taken
         inner = await asyncio.shield(lodging.opening)
         return _Room(lodging, inner, f"{session}~{number}")
+
+    async def _close_own(self, host: str) -> None:
+        place = self._places.get(host)
+        if place is not None and place.own is not None:
+            own, place.own = place.own, None
+            await own.aclose()
 
     async def _open_lodging(self, place: _Place) -> Session:
         if self._find is None:

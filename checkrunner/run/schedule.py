@@ -6,14 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from checkrunner.model.plan import CheckOutcome, PlannedCheck
-from checkrunner.model.playbook import Play, Share
+from checkrunner.model.playbook import Check, Play, Share
 from checkrunner.model.results import VerdictState
 from checkrunner.model.seams import Script
+from checkrunner.model.tasks import COMMANDS, Module
 from checkrunner.run.once import Once
 from checkrunner.run.stages import Stage, batches, stages
 
 __all__ = ["Batch", "Failures", "Part", "Schedule"]
 
+# What is answered here may still turn out to need the host: it is then connected to.
+_ANSWERED_HERE = frozenset(Module) - COMMANDS - {Module.SETUP}
 _FAILED = frozenset({VerdictState.CRIT, VerdictState.UNKNOWN})
 
 
@@ -37,11 +40,12 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One host's part of a stage. `last`: no later stage needs the host."""
+    """One host's part of a stage. `last`: no later stage needs the host. `connects`: some check needs its session."""
 
     index: int
     checks: Sequence[PlannedCheck]
     last: bool
+    connects: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,7 @@ class _Track:
 
     by_stage: dict[int, list[PlannedCheck]] = field(default_factory=dict)
     once: dict[int, list[str]] = field(default_factory=dict)
+    connects: set[int] = field(default_factory=set)
 
 
 class Schedule:
@@ -103,9 +108,7 @@ class Schedule:
         for batch in batches(len(members), stage.serial):
             some = [members[at] for at in batch]
             self._add_once(number, some, tracks)
-            parts = [
-                Part(index, tracks[index].by_stage[number], number == max(tracks[index].by_stage)) for index in some
-            ]
+            parts = [_part(index, tracks[index], number) for index in some]
             self.batches.append(Batch(parts, stage.forks, failures))
 
     def _add_once(self, number: int, members: Sequence[int], tracks: Sequence[_Track]) -> None:
@@ -120,6 +123,15 @@ class Schedule:
             self.total -= len(some) - 1
 
 
+def _part(index: int, track: _Track, number: int) -> Part:
+    return Part(index, track.by_stage[number], number == max(track.by_stage), number in track.connects)
+
+
+def _needs_host(check: Check) -> bool:
+    """Whether the check is run on its own host, as far as that can be told before."""
+    return check.delegate_to is None and (check.task is None or check.task.module not in _ANSWERED_HERE)
+
+
 def _track(checks: Sequence[PlannedCheck], of_play: Mapping[int, int]) -> _Track:
     track = _Track()
     for planned in checks:
@@ -127,6 +139,8 @@ def _track(checks: Sequence[PlannedCheck], of_play: Mapping[int, int]) -> _Track
         track.by_stage.setdefault(number, []).append(planned)
         if planned.once:
             track.once.setdefault(number, []).append(planned.key)
+        if number not in track.connects and _needs_host(planned.check):
+            track.connects.add(number)
     if not track.by_stage:
         track.by_stage[0] = []
     return track

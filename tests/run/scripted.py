@@ -42,9 +42,18 @@ from checkrunner.model.sources import Template
 Behaviour = Callable[[Step], Awaitable[Result]]
 
 
-def planned(key: str, *, needs: Sequence[str] = (), session: str = "main") -> PlannedCheck:
-    check = Check(id=key, name=key, run=Template(text=key), session=session)
-    return PlannedCheck(key=key, play="play", check=check, needs=frozenset(needs))
+def planned(
+    key: str,
+    *,
+    needs: Sequence[str] = (),
+    session: str = "main",
+    stage: int = 0,
+    once: bool = False,
+    delegate_to: str = "",
+) -> PlannedCheck:
+    where = Template(text=delegate_to) if delegate_to else None
+    check = Check(id=key, name=key, run=Template(text=key), session=session, delegate_to=where)
+    return PlannedCheck(key=key, play="play", check=check, needs=frozenset(needs), stage=stage, once=once)
 
 
 def done(step: Step, rc: int = 0) -> Result:
