@@ -253,6 +253,9 @@ class _Builder:
 
     def grow(self, parent: YamlList | YamlMap, node: Node, event: yaml.Event) -> None:
         parent.size += node.size
+        parent.depth = max(parent.depth, node.depth + 1)
+        if parent.depth > MAX_DEPTH:  # by aliases of what is deep itself
+            raise self.fail(self.at(event), f"is nested deeper than {MAX_DEPTH} levels", "Nest it less.")
         if parent.size > _FREE_EXPANSION and parent.size > 10 * self.count:
             raise self.fail(self.at(event), "aliases make this far larger than the file itself", "Use fewer aliases.")
 

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from checkrunner.load.entries import Built
 from checkrunner.load.fileset import FileSet
 from checkrunner.model.errors import PlaybookError, nearest
-from checkrunner.model.sources import SourceRef
 
 __all__ = ["wrong_ids"]
 
