@@ -13,6 +13,7 @@ from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import CheckOutcome, Command, PlannedCheck, Prompt, Skip, Step
 from checkrunner.model.sources import Secret
 from checkrunner.plan.answers import render_answer
+from checkrunner.plan.magic import Magic
 from checkrunner.plan.privileges import account, exact_command, wants_exact
 from checkrunner.plan.shape import Shape
 from checkrunner.plan.texts import Templates
@@ -25,12 +26,13 @@ __all__ = ["Entry", "HostPlan", "Setup", "Track", "make_command"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """What the hosts of a plan share. `host_called` knows the hosts that checks are delegated to, ready to be
-    reached; it raises UsageError members."""
+    reached; it raises UsageError members. `magic` makes the names that nobody sets."""
 
     templates: Templates
     extra_vars: Mapping[str, Any]
     options: RunOptions
     host_called: Callable[[str], Host] | None = None
+    magic: Magic | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +108,9 @@ class HostPlan:
         found = self._names.get(entry.shape.play_index)
         if found is None:
             setup = self._setup
-            found = host_variables(self.host, entry.shape.play.vars, setup.extra_vars, setup.templates)
+            index = entry.shape.play_index
+            more = setup.magic.layers(self.host, index) if setup.magic else ()
+            found = host_variables(self.host, entry.shape.play.vars, setup.extra_vars, setup.templates, more)
             self._names[entry.shape.play_index] = found
         return found
 

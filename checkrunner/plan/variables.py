@@ -10,14 +10,32 @@ from checkrunner.model.inventory import Host
 from checkrunner.model.sources import NOWHERE, Secret, Template
 from checkrunner.plan.faults import restated
 from checkrunner.plan.texts import Templates
-from checkrunner.plan.values import Hidden
+from checkrunner.plan.values import Hidden, Lazy
 
-__all__ = ["MAGIC", "Names", "Variables", "holds_template", "host_variables", "names_read"]
+__all__ = ["MAGIC", "Names", "Variables", "connection_names", "holds_template", "host_variables", "names_read"]
 
-MAGIC: tuple[str, ...] = ("inventory_hostname", "group_names")
+MAGIC: tuple[str, ...] = (
+    "inventory_hostname",
+    "inventory_hostname_short",
+    "group_names",
+    "groups",
+    "hostvars",
+    "ansible_play_name",
+    "ansible_play_hosts",
+    "ansible_play_hosts_all",
+    "ansible_play_batch",
+    "play_hosts",
+    "inventory_dir",
+    "inventory_file",
+    "playbook_dir",
+    "ansible_check_mode",
+    "ansible_diff_mode",
+    "ansible_verbosity",
+    "ansible_version",
+)
 """Variables that every host has and nobody can set."""
 
-_PLAIN = (int, float, type(None))
+_PLAIN = (int, float, type(None), Lazy)
 
 
 def holds_template(value: object) -> bool:
@@ -47,7 +65,7 @@ def names_read(templates: Templates, value: Any) -> frozenset[str]:
     return frozenset().union(*(names_read(templates, item) for item in items))
 
 
-class Variables(Mapping[str, Any]):
+class Variables(Lazy, Mapping[str, Any]):
     """Layers of variables, the first that has a name wins. A value that is a template is rendered over the same
     variables when it is first read; one that leads back to itself is a TemplateError."""
 
@@ -154,9 +172,19 @@ def host_variables(
     play_vars: Mapping[str, Any],
     extra_vars: Mapping[str, Any],
     templates: Templates,
-    more: Mapping[str, Any] | None = None,
+    more: Sequence[Mapping[str, Any]] = (),
 ) -> Variables:
     """A host's variables in a play: extra variables before the play's, those before the inventory's. `more` are names
-    that nobody can set, as `MAGIC` are."""
+    that nobody can set, as `MAGIC` are; the weakest are those of `connection_names`."""
     magic = {"inventory_hostname": host.name, "group_names": [g for g in host.groups if g != "all"]}
-    return Variables(({**magic, **(more or {})}, extra_vars, play_vars, host.vars), templates)
+    return Variables((magic, *more, extra_vars, play_vars, host.vars, connection_names(host)), templates)
+
+
+def connection_names(host: Host) -> Mapping[str, Any]:
+    """How the host is reached, under Ansible's names, where its variables do not say so anyway."""
+    found: dict[str, Any] = {"ansible_host": host.address}
+    if host.port is not None:
+        found["ansible_port"] = host.port
+    if host.user is not None:
+        found["ansible_user"] = host.user
+    return found

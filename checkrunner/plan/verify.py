@@ -16,7 +16,7 @@ from checkrunner.plan.faults import attribute_error, fault_at, find_name, of_var
 from checkrunner.plan.hostplan import Entry, HostPlan
 from checkrunner.plan.shape import Part
 from checkrunner.plan.values import NotANumberError
-from checkrunner.plan.variables import Names
+from checkrunner.plan.variables import Names, connection_names
 
 __all__ = ["PlanError", "check_plan", "plan_errors"]
 
@@ -105,7 +105,7 @@ def _result_errors(entry: Entry) -> Iterator[TemplateError]:
 
 
 def _host_errors(plan: Plan, host: HostPlan, done: set[int]) -> Iterator[tuple[Entry, TemplateError]]:
-    lacking = host.track.from_host - host.host.vars.keys()
+    lacking = host.track.from_host - host.host.vars.keys() - connection_names(host.host).keys()
     for entry in host.track.entries:
         if id(entry) in done:
             continue
