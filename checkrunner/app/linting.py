@@ -14,6 +14,7 @@ from checkrunner.app.shellsyntax import shell_problems
 from checkrunner.app.surroundings import make_surroundings, make_templates
 from checkrunner.findings.fold import fold
 from checkrunner.findings.hostnotes import fold_notes
+from checkrunner.judge.value_problems import value_problems
 from checkrunner.link.transports import unsupported
 from checkrunner.load.extra_vars import parse_extra_vars
 from checkrunner.load.inventory import localhost
@@ -160,7 +161,7 @@ def _of_secrets(plan: Plan, secrets: SecretReader) -> list[Problem]:
 def _of_plan(request: Request, reading: Reading, plan: Plan, *, guess: bool, first: bool) -> list[Problem]:
     hosts = [host.host for host in plan.hosts if host.host.name != _ANY.name]
     problems = _of_connections(Links(request.settings), hosts)
-    problems += lint(plan, guess=guess, lost=reading.lost, whole=first and not reading.errors)
+    problems += lint(plan, also=value_problems, guess=guess, lost=reading.lost, whole=first and not reading.errors)
     problems += shell_problems(plan)
     return problems
 

@@ -11,6 +11,7 @@ from checkrunner.app.delegates import Delegates, with_delegates
 from checkrunner.app.params import refuse_near_misses, set_params
 from checkrunner.app.secrets import make_secrets, open_secrets
 from checkrunner.app.surroundings import make_surroundings, make_templates
+from checkrunner.judge.value_problems import value_problems
 from checkrunner.load.extra_vars import parse_extra_vars
 from checkrunner.load.inventory import load_inventory_with_origins
 from checkrunner.load.origins import InventoryOrigins
@@ -126,7 +127,7 @@ def prepare(request: Request) -> Prepared:
     if delegates is not None and delegates.errors:
         raise PlanError(delegates.errors) if len(delegates.errors) > 1 else delegates.errors[0]
     warnings += open_secrets(plan, secrets)
-    check_plan(plan)
+    check_plan(plan, value_problems)
     unread = unread_extra_vars(plan)
     refuse_near_misses(playbook, [name for name, _ in unread])
     mistyped = [(name, close) for name, close in unread if close]

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from checkrunner.model.errors import LoadError, TemplateError
 from checkrunner.model.metadata import REGISTERED_NAMES, RESULT_NAMES
-from checkrunner.model.playbook import PromptRule
+from checkrunner.model.playbook import Check, PromptRule
 from checkrunner.plan.answers import render_answer
 from checkrunner.plan.build import Plan, same_everywhere
 from checkrunner.plan.excerpts import excerpt
-from checkrunner.plan.faults import attribute_error, fault_at, find_name, of_variable, restated, undefined_error
+from checkrunner.plan.faults import (
+    attribute_error,
+    fault_at,
+    find_name,
+    of_variable,
+    restated,
+    undefined_error,
+    value_error,
+)
 from checkrunner.plan.hostplan import Entry, HostPlan
 from checkrunner.plan.shape import Part
 from checkrunner.plan.values import NotANumberError
 from checkrunner.plan.variables import Names, connection_names
 
-__all__ = ["PlanError", "check_plan", "plan_errors"]
+__all__ = ["Look", "PlanError", "check_plan", "nothing_else", "plan_errors"]
 
 _REGEX_PARTS = re.compile(r"expect\.std(out|err)\.(not_)?matches|slice\.pattern|prompts\.match")
 
@@ -46,18 +54,30 @@ class PlanError(TemplateError):
         return "\n".join([*shown, f"... and {more} more errors in this file"] if more else shown)
 
 
-def check_plan(plan: Plan) -> None:
+Look = Callable[[Check], Sequence[TemplateError]]
+
+
+"""Finds what is wrong with a check."""
+
+
+def nothing_else(_check: Check) -> Sequence[TemplateError]:
+    """Where nobody knows more."""
+    return ()
+
+
+def check_plan(plan: Plan, also: Look = nothing_else) -> None:
     """Raise what `plan_errors` finds: nothing, the one error, or all of them as a PlanError."""
-    errors = plan_errors(plan)
+    errors = plan_errors(plan, also)
     if len(errors) > 1:
         raise PlanError(errors)
     if errors:
         raise errors[0]
 
 
-def plan_errors(plan: Plan) -> list[TemplateError]:
+def plan_errors(plan: Plan, also: Look = nothing_else) -> list[TemplateError]:
     """Every error that is sure to come, in the order of the file. Equal errors of several hosts are one, which names
-    the first host and how many more there are, unless it is all of them.
+    the first host and how many more there are, unless it is all of them. `also` finds what others know to be wrong with
+    a check.
 
     Costs a rendering for each host and check; checks that are the same on every host are looked at once.
     """
@@ -70,7 +90,7 @@ def plan_errors(plan: Plan) -> list[TemplateError]:
             hosts.append(host)
 
     for shape in plan.shapes.values():
-        for error in shape.errors:
+        for error in (*shape.errors, *also(shape.check)):
             note(error)
     for track in {id(host.track): host.track for host in plan.hosts}.values():
         for entry in track.entries:
@@ -96,8 +116,12 @@ def _in_file(plan: Plan, error: TemplateError) -> TemplateError:
 
 
 def _result_errors(entry: Entry) -> Iterator[TemplateError]:
-    """What a text reads of a registered result that no result has."""
+    """What a text reads of a registered result that no result has, or of the check's values and is none of them."""
+    values = [extract.name for extract in entry.shape.check.extracts]
     for part in entry.shape.parts:
+        if part.judging:
+            for name in sorted(part.attributes.get("values", frozenset()) - {*values}):
+                yield value_error(part.template, part.expression, name, values)
         for name in part.attributes:
             if name in entry.before and name in part.free:
                 for attribute in sorted(part.attributes[name] - {*REGISTERED_NAMES}):
