@@ -115,7 +115,7 @@ def test_a_name_that_only_a_template_comes_to_is_no_error_yet(tmp_path: Path) ->
 
 
 def test_settings_that_cannot_be_used_are_errors_before_the_run(tmp_path: Path) -> None:
-    with pytest.raises(LoadError, match="nobody_knows.*of host lb2"):
+    with pytest.raises(LoadError, match=r"nobody_knows.*of host lb2"):
         prepare(request(tmp_path, "lb2"))
 
 
