@@ -1,4 +1,4 @@
-"""YAML that a program on a host wrote, as plain values.
+"""YAML that a program on a host wrote, as plain values; and plain values as YAML.
 
 The second door to pyyaml, beside `load.documents`, and for a reason: files that people wrote are read there, with the
 place of every value, with tags that run programs and open secrets, by code that load alone may import. What a host
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["MAX_DEPTH", "read_plain"]
+__all__ = ["MAX_DEPTH", "read_plain", "write_plain"]
 
 MAX_DEPTH = 100
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
@@ -44,3 +44,35 @@ def read_plain(text: str) -> list[Any]:
 
 def _resolvers(rules: dict[str, list[tuple[str, Any]]]) -> dict[str, list[tuple[str, Any]]]:
     return {first: [rule for rule in some if rule[0] != _TIMESTAMP] for first, some in rules.items()}
+
+
+_OPTIONS = frozenset(
+    {
+        "allow_unicode",
+        "canonical",
+        "default_flow_style",
+        "default_style",
+        "explicit_end",
+        "explicit_start",
+        "indent",
+        "line_break",
+        "sort_keys",
+        "width",
+    }
+)
+
+
+def write_plain(value: Any, **options: Any) -> str:
+    """Plain values as YAML; the options are those of pyyaml that say how it looks. Raises ValueError."""
+    import yaml
+
+    if unknown := sorted(options.keys() - _OPTIONS):
+        raise ValueError(f"no option is called {unknown[0]!r}: {', '.join(sorted(_OPTIONS))}")
+    dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    shown: dict[str, Any] = {"allow_unicode": True, "default_flow_style": None, **options}
+    try:
+        text = str(yaml.dump(value, Dumper=dumper, **shown))
+    except yaml.YAMLError as error:
+        raise ValueError(" ".join(str(error).split())[:200]) from error
+    # The mark of an end that nothing follows.
+    return text if options.get("explicit_end") else text.removesuffix("...\n")

@@ -6,7 +6,19 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["MAX_BUILT", "MAX_STEPS", "MAX_TEXT", "BoundError", "Steps", "guard_call", "guard_operator", "guard_size"]
+from checkrunner.plan.values import Lazy
+
+__all__ = [
+    "MAX_BUILT",
+    "MAX_INDENT",
+    "MAX_STEPS",
+    "MAX_TEXT",
+    "BoundError",
+    "Steps",
+    "guard_call",
+    "guard_operator",
+    "guard_size",
+]
 
 MAX_TEXT = 1 << 20
 """Longest text or list that a template may build."""
@@ -16,6 +28,9 @@ MAX_STEPS = 200_000
 
 MAX_BUILT = 16 << 20
 """Characters and list items that one rendering may build altogether."""
+
+MAX_INDENT = 16
+"""Characters before a line, for each level of what it is in."""
 
 _MAX_BITS = 8192
 
@@ -98,7 +113,7 @@ def guard_call(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> N
 
 
 def _guard_width(args: tuple[Any, ...]) -> None:
-    _check(max([abs(arg) for arg in args if isinstance(arg, int)], default=0) * max(_breaks(args), 1))
+    _check(max([abs(arg) for arg in args[1:] if isinstance(arg, int)], default=0) * max(_breaks(args), 1))
 
 
 def _breaks(args: tuple[Any, ...]) -> int:
@@ -130,6 +145,20 @@ def _guard_formatted(args: tuple[Any, ...]) -> None:
     _check(sum(_size(arg) for arg in args))
 
 
+def _guard_indent(args: tuple[Any, ...]) -> None:
+    for arg in args[1:]:
+        if (isinstance(arg, str) and len(arg) > MAX_INDENT) or (
+            isinstance(arg, int) and not isinstance(arg, bool) and arg > MAX_INDENT
+        ):
+            _too_big("the indentation")
+
+
+def _guard_comment(args: tuple[Any, ...]) -> None:
+    times = max([abs(arg) for arg in args if isinstance(arg, int)], default=1)
+    lines = args[0].count("\n") + 1 if args and isinstance(args[0], str) else 1
+    _check(max(times, lines) * (sum(_size(arg) for arg in args[1:]) + 4) + _size(args[:1]))
+
+
 _GROWING: Mapping[str, Callable[[tuple[Any, ...]], None]] = {
     "center": _guard_width,
     "ljust": _guard_width,
@@ -140,7 +169,9 @@ _GROWING: Mapping[str, Callable[[tuple[Any, ...]], None]] = {
     "batch": _guard_width,
     "slice": _guard_width,
     "round": _guard_width,
-    "tojson": _guard_width,
+    "comment": _guard_comment,
+    "strftime": _guard_formatted,
+    "tojson": _guard_indent,
     "replace": _guard_replace,
     "regex_replace": _guard_pattern,
     "join": _guard_join,
@@ -164,6 +195,8 @@ def _size(value: Any) -> int:
         item = rest.pop()
         if isinstance(item, (str, bytes)):
             size += len(item)
+        elif isinstance(item, Lazy):
+            size += 1
         elif isinstance(item, Mapping):
             size += 2 * len(item)
             rest.extend((*item.keys(), *item.values()) if size <= MAX_TEXT else ())

@@ -7,7 +7,7 @@ texts and names, nothing of hosts and checks.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,23 +15,28 @@ import jinja2
 from jinja2 import meta, nodes
 from jinja2.exceptions import TemplateSyntaxError, UndefinedError
 from jinja2.parser import Parser
-from jinja2.runtime import Context, StrictUndefined, Undefined
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-from jinja2.utils import missing
 from jinja2.visitor import NodeTransformer
 
-from checkrunner.model.errors import nearest
 from checkrunner.model.sources import Secret, Template
-from checkrunner.plan.bounds import MAX_TEXT, BoundError, Steps, guard_call, guard_operator, guard_size
-from checkrunner.plan.faults import RAW_HINT, fault_at, find_name, runtime_error, syntax_error
-from checkrunner.plan.filters import FILTERS, LEFT_OUT, TESTS
-from checkrunner.plan.values import Hidden, Registered, RemoteText, SecretInTextError, put_in_shell
+from checkrunner.plan.bounds import MAX_TEXT, BoundError, Steps
+from checkrunner.plan.faults import RAW_HINT, fault_at, runtime_error, syntax_error
+from checkrunner.plan.outside import Outside
+from checkrunner.plan.templates_environment import (
+    GLOBALS,
+    JinjaContext,
+    JinjaEnvironment,
+    NativeEnvironment,
+    finished,
+    for_text,
+    put_together,
+)
+from checkrunner.plan.templates_known import reject_unknown, variables_looked_up
+from checkrunner.plan.values import Hidden, RemotePieces, RemoteText, SecretInTextError, put_in_shell
 
 __all__ = ["Engine", "Unit"]
 
 _Names = Mapping[str, object]
 
-_GLOBALS = ("range", "dict", "namespace")
 _CR = "\ue00d"
 """Stands for a carriage return while the engine, which would make it a newline, has the text."""
 
@@ -50,120 +55,7 @@ class Unit:
     lone: nodes.Expr | None = None
     text_code: jinja2.Template | None = None
     value_code: jinja2.Template | None = None
-
-
-class _Undefined(StrictUndefined):
-    """Strict, but what is below something undefined is undefined too, so that ``a.b.c | default(0)`` works."""
-
-    __slots__ = ()
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self
-
-    def __getitem__(self, key: object) -> Any:
-        return self
-
-
-class _Context(Context):
-    def resolve_or_missing(self, key: str) -> Any:
-        if key in self.vars:
-            return self.vars[key]
-        try:
-            value = self.parent[key]
-        except KeyError:
-            return self.environment.globals.get(key, missing)
-        return Hidden(value, key) if isinstance(value, Secret) else value
-
-
-def _tainted(value: object) -> bool:
-    if isinstance(value, (list, tuple)):
-        return any(isinstance(item, RemoteText) for item in value)
-    return isinstance(value, RemoteText)
-
-
-def _taint(result: Any, sources: Iterable[object]) -> Any:
-    """What is made of a host's text is a host's text."""
-    if not isinstance(result, (str, list)) or not any(_tainted(source) for source in sources):
-        return result
-    if isinstance(result, str):
-        return RemoteText(result)
-    return [RemoteText(item) if isinstance(item, str) else item for item in result]
-
-
-def _join(parts: Iterable[str]) -> str:
-    items = list(parts)
-    text = "".join(items)
-    return RemoteText(text) if _tainted(items) else text
-
-
-class _Environment(ImmutableSandboxedEnvironment):
-    intercepted_binops = frozenset({"+", "*", "**", "%"})
-    context_class = _Context
-    concat = staticmethod(_join)
-
-    def __init__(self, steps: Steps) -> None:
-        super().__init__(undefined=_Undefined, keep_trailing_newline=True, finalize=_finalize, cache_size=0)
-        self.steps = steps
-        self.globals = {name: self.globals[name] for name in _GLOBALS}
-        own: dict[str, Callable[..., Any]] = {n: f for n, f in self.filters.items() if n not in LEFT_OUT}
-        self.filters = {n: self._bounded(n, f) for n, f in {**own, **FILTERS}.items()}
-        self.filters["_concat"] = self._concat
-        self.filters["_steps"] = steps.count
-        self.tests.update(TESTS)
-
-    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ARG002 - as the base
-        guard_operator(operator, left, right)
-        result = _taint(self.binop_table[operator](left, right), (left, right))
-        self.steps.take(result)
-        return result
-
-    def call(self, context: Context, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        # The sandbox's own `format` is a wrapper around the text's method.
-        owner = getattr(getattr(function, "__wrapped__", function), "__self__", None)
-        if isinstance(owner, str):
-            guard_call(getattr(function, "__name__", ""), (owner, *args), kwargs)
-        result = super().call(context, function, *args, **kwargs)
-        self.steps.take(result)
-        return _taint(result, (owner, *args, *kwargs.values()))
-
-    def _concat(self, parts: list[Any]) -> str:
-        guard_size(parts)
-        text = _join([str(part) for part in parts])
-        self.steps.take(text)
-        return text
-
-    def _bounded(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        skip = 1 if hasattr(function, "jinja_pass_arg") else 0
-
-        @functools.wraps(function)
-        def bounded(*args: Any, **kwargs: Any) -> Any:
-            given = args[skip:]
-            guard_size(given)
-            guard_call(name, given, kwargs)
-            result = function(*args, **kwargs)
-            self.steps.take(result)
-            return str.__str__(result) if name == "quote" else _taint(result, (*given, *kwargs.values()))
-
-        return bounded
-
-
-def _finalize(value: Any) -> Any:
-    if value is None:
-        return ""
-    if isinstance(value, Registered):
-        msg = "a result is not a text: name what you want of it, such as .rc"
-        raise TypeError(msg)
-    if isinstance(value, Secret):
-        name = "a variable"
-        raise SecretInTextError(name)
-    if isinstance(value, (list, tuple, dict)):
-        guard_size(value)
-        for item in value.values() if isinstance(value, dict) else value:
-            if isinstance(item, Undefined):
-                str(item)  # raises: it is strict, but would be shown within a list
-    return value
+    native_code: jinja2.Template | None = None
 
 
 class _Bounding(NodeTransformer):
@@ -183,9 +75,10 @@ class _Bounding(NodeTransformer):
 class Engine:
     """Compiles once, runs often. One thread at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, outside: Outside) -> None:
         self._steps = Steps()
-        self._environment = _Environment(self._steps)
+        self._outside = outside
+        self._environment = JinjaEnvironment(self._steps, outside)
         self._units: dict[tuple[str, bool], Unit] = {}
 
     def unit(self, template: Template, expression: bool) -> Unit:
@@ -199,8 +92,8 @@ class Engine:
     def filters(self) -> tuple[frozenset[str], frozenset[str]]:
         """The names of all filters and tests."""
         return (
-            frozenset(name for name in self._environment.filters if not name.startswith("_")),
-            frozenset(self._environment.tests),
+            frozenset(name for name in self._environment.filters if not name.startswith("_") and "." not in name),
+            frozenset(name for name in self._environment.tests if "." not in name),
         )
 
     def render(self, template: Template, names: _Names, *, for_shell: bool = False) -> str:
@@ -223,7 +116,7 @@ class Engine:
         outer, Hidden.revealed = Hidden.revealed, []
         try:
             with _mapped(template, False, names):
-                value = self._value(unit, names) if unit.lone is not None else self._text(unit, names, False)
+                value = self._value(unit, names) if unit.lone is not None else self._native(unit, names)
                 if not Hidden.revealed or isinstance(value, Hidden):
                     return value
                 if not isinstance(value, str):
@@ -242,15 +135,27 @@ class Engine:
                 if len(out) > MAX_TEXT:
                     msg = f"the text would be longer than {MAX_TEXT:,} characters"
                     raise BoundError(msg)
-        return out.replace(_CR, "\r") if _CR in out and _CR not in unit.template.text else out
+        return self._without_marks(unit, out)
 
     @staticmethod
-    def _shell_text(before: str, chunk: str) -> str:
+    def _without_marks(unit: Unit, text: str) -> str:
+        if _CR not in text or _CR in unit.template.text:
+            return text
+        changed = text.replace(_CR, "\r")
+        return RemoteText(changed) if isinstance(text, RemoteText) else changed
+
+    def _shell_text(self, before: str, chunk: RemoteText) -> str:
+        if isinstance(chunk, RemotePieces):
+            made = ""
+            for piece in chunk.pieces:
+                made += self._shell_text(before + made, piece) if isinstance(piece, RemoteText) else piece
+            return made
         quoted = put_in_shell(before, str.__str__(chunk))
         if quoted is None:
             msg = (
                 f"text from the host ({str.__repr__(chunk)}) would stand within quotes, after a `#` or in a "
-                "here-document, where it cannot be quoted safely: pass it through `env`"
+                "here-document, where it cannot be quoted safely: pass it through `env`, or say `| unquoted` where it "
+                "may be anything"
             )
             raise ValueError(msg)
         return quoted
@@ -264,17 +169,35 @@ class Engine:
         with self._steps:
             for _ in unit.value_code.root_render_func(context):
                 pass
-            value = context.vars["result"]
-            if isinstance(value, Undefined):
-                str(value)  # raises: it is strict
-            return list(value) if isinstance(value, Iterator) else value
+            return finished(context.vars["result"])
 
-    def _context(self, names: _Names) -> Context:
-        return _Context(self._environment, names, None, {})  # type: ignore[arg-type]  # reads of any mapping are enough
+    def _native(self, unit: Unit, names: _Names) -> Any:
+        """As in Ansible: a text of which one value alone is left is that value; a newline at its end is no text."""
+        if unit.native_code is None:
+            environment = self._native_environment
+            unit.native_code = self._compiled(unit.tree, environment)
+        with self._steps:
+            context = self._context(names, self._native_environment)
+            made: Iterator[Any] = unit.native_code.root_render_func(context)
+            chunks = [chunk for chunk in made if chunk is not None]
+            newline = len(chunks) == 2 and chunks[1] == "\n" and unit.template.text.endswith("\n")
+            if (len(chunks) == 1 or newline) and not isinstance(chunks[0], str):
+                return finished(chunks[0])
+            self._steps.take(chunks)
+            text = put_together(for_text(chunk) for chunk in chunks)
+        return self._without_marks(unit, text)
 
-    def _compiled(self, tree: nodes.Template) -> jinja2.Template:
-        tree.set_environment(self._environment)
-        return self._environment.from_string(tree)
+    @functools.cached_property
+    def _native_environment(self) -> NativeEnvironment:
+        return NativeEnvironment(self._steps, self._outside)
+
+    def _context(self, names: _Names, environment: JinjaEnvironment | None = None) -> JinjaContext:
+        return JinjaContext(environment or self._environment, names, None, {})  # type: ignore[arg-type]  # reads of any mapping are enough
+
+    def _compiled(self, tree: nodes.Template, environment: JinjaEnvironment | None = None) -> jinja2.Template:
+        environment = environment or self._environment
+        tree.set_environment(environment)
+        return environment.from_string(tree)
 
     def _parse(self, template: Template, expression: bool) -> Unit:
         text = template.text
@@ -288,7 +211,7 @@ class Engine:
             raise syntax_error(template, expression, error.message or "", error.lineno) from error
         except RecursionError as error:
             raise fault_at(template, 0, "nested too deeply") from error
-        self._reject(template, expression, tree)
+        reject_unknown(self._environment, template, expression, tree)
         free, guarded, attributes = _survey(tree)
         _Bounding().visit(tree)
         return Unit(
@@ -312,24 +235,6 @@ class Engine:
         tree.set_environment(self._environment)
         return tree
 
-    def _reject(self, template: Template, expression: bool, tree: nodes.Template) -> None:
-        for statement in tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)):
-            word = "from" if isinstance(statement, nodes.FromImport) else type(statement).__name__.lower()
-            raise fault_at(template, find_name(template, word, expression=False), f"{word!r} is not available here")
-        known: tuple[tuple[type[nodes.Node], str, Mapping[str, Any]], ...] = (
-            (nodes.Filter, "filter", self._environment.filters),
-            (nodes.Test, "test", self._environment.tests),
-        )
-        for kind, word, table in known:
-            for node in tree.find_all(kind):
-                name: str = node.name  # type: ignore[attr-defined]  # both kinds have it
-                if name in table and not name.startswith("_"):
-                    continue
-                close = nearest(name, table)
-                hint = f"Did you mean {close!r}?" if close else f"docs/expressions.md lists every {word}"
-                offset = find_name(template, name, expression=expression)
-                raise fault_at(template, offset, f"no {word} is called {name!r}", hint)
-
 
 def _lone(tree: nodes.Template) -> nodes.Expr | None:
     """The expression, where the whole text is a single one."""
@@ -348,8 +253,9 @@ def _survey(tree: nodes.Template) -> tuple[frozenset[str], frozenset[str], Mappi
             loaded.add(name.name)
         else:
             bound = True
-    free = frozenset(meta.find_undeclared_variables(tree) if bound else loaded) - {*_GLOBALS}
-    guarded = set()
+    free = frozenset(meta.find_undeclared_variables(tree) if bound else loaded) - {*GLOBALS}
+    looked_up, guarded = variables_looked_up(tree)
+    free |= looked_up
     for node in tree.find_all((nodes.Filter, nodes.Test)):
         if node.name in ("default", "d", "defined", "undefined"):
             guarded.add(_root(node.node))

@@ -7,9 +7,11 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from checkrunner.model.errors import TemplateError
 from checkrunner.model.sources import Secret, Template
-from checkrunner.plan.faults import as_template
-from checkrunner.plan.values import Hidden
+from checkrunner.plan.faults import as_template, fault_at
+from checkrunner.plan.outside import Outside
+from checkrunner.plan.values import OMIT, Hidden, OmittedError
 
 if TYPE_CHECKING:  # only for its name: importing it is what this module puts off
     from checkrunner.plan.templates import Engine, Unit
@@ -24,27 +26,49 @@ class Templates:
     """Renders templates and evaluates expressions over names; each text is compiled once.
 
     Every method raises TemplateError, with the place in the file, and nothing else. Values are never read as
-    templates again. Not for several threads at once.
+    templates again. `outside` is what they may ask of the world. Not for several threads at once.
     """
+
+    def __init__(self, outside: Outside | None = None) -> None:
+        self._outside = outside or Outside()
 
     @functools.cached_property
     def _engine(self) -> Engine:
         from checkrunner.plan.templates import Engine
 
-        return Engine()
+        return Engine(self._outside)
 
     def render(self, template: Template, names: _Names, *, for_shell: bool = False) -> str:
         """The text with its templates filled in; a secret in it is an error. With `for_shell` it is a command,
         and text that came from a host is quoted where it enters."""
         return template.text if template.is_static else self._engine.render(template, names, for_shell=for_shell)
 
+    def render_or_omit(self, template: Template, names: _Names, *, for_shell: bool = False) -> str | None:
+        """As `render`; None where the whole text is one ``{{ ... }}`` that comes to ``omit``."""
+        try:
+            return self.render(template, names, for_shell=for_shell)
+        except TemplateError as error:
+            unit = self.unit(template, expression=False)
+            if isinstance(error.__cause__, OmittedError) and unit is not None and unit.lone is not None:
+                return None
+            raise
+
     def render_env(self, template: Template, names: _Names) -> str | Secret:
         """The text for an environment variable: a Secret when a secret is in it."""
+        text = self.render_env_or_omit(template, names)
+        if text is None:
+            raise fault_at(template, 0, str(OmittedError()))
+        return text
+
+    def render_env_or_omit(self, template: Template, names: _Names) -> str | Secret | None:
+        """As `render_env`; None where the whole text is one ``{{ ... }}`` that comes to ``omit``."""
         if template.is_static:
             return template.text
         value = self._engine.value_of(template, names, "env")
         if isinstance(value, Hidden):
             return value.secret()
+        if value is OMIT:
+            return None
         return "" if value is None else str(value)
 
     def evaluate(self, expression: Template | str, names: _Names) -> Any:

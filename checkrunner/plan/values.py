@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, SupportsIndex
 
 from checkrunner.model.metadata import ValueNames, result_names
@@ -12,7 +12,23 @@ from checkrunner.model.plan import CheckOutcome
 from checkrunner.model.results import Execution, VerdictState
 from checkrunner.model.sources import Secret
 
-__all__ = ["Hidden", "NotANumberError", "Registered", "RemoteText", "SecretInTextError", "hide", "put_in_shell"]
+__all__ = [
+    "OMIT",
+    "Hidden",
+    "Lazy",
+    "NotANumberError",
+    "Omit",
+    "OmittedError",
+    "Registered",
+    "Remote",
+    "RemoteBytes",
+    "RemotePieces",
+    "RemoteText",
+    "SecretInTextError",
+    "hide",
+    "put_in_shell",
+    "registered_of",
+]
 
 
 class SecretInTextError(Exception):
@@ -100,8 +116,15 @@ class Hidden:
         return hash(self._secret)
 
 
-class RemoteText(str):
-    """Text that a host chose (a working directory). It is never read as a template, and quoted in a command."""
+class Remote:
+    """What a host chose: a text of any kind."""
+
+    __slots__ = ()
+
+
+class RemoteText(str, Remote):
+    """Text that a host chose (an output, a working directory). It is never read as a template, and quoted in a
+    command."""
 
     __slots__ = ()
 
@@ -111,14 +134,73 @@ class RemoteText(str):
     def __getitem__(self, key: SupportsIndex | slice) -> str:
         return RemoteText(str.__getitem__(self, key))
 
+    def __iter__(self) -> Iterator[str]:
+        return map(RemoteText, str.__iter__(self))
+
+
+class RemotePieces(RemoteText):
+    """Text that was put together: `pieces` are those of hosts (a RemoteText each) and those of our own, which stay what
+    they are in a command. Whatever is made of it is a host's text as a whole."""
+
+    pieces: tuple[str, ...]
+
+    @classmethod
+    def of(cls, parts: Iterable[str]) -> RemotePieces:
+        """The parts, one after another."""
+        flat = [piece for part in parts for piece in (part.pieces if isinstance(part, RemotePieces) else (part,))]
+        made = cls("".join(flat))
+        made.pieces = tuple(flat)
+        return made
+
+
+class RemoteBytes(bytes, Remote):
+    """Text of a host as bytes."""
+
+    def __str__(self) -> str:
+        return RemoteText(bytes.__str__(self))
+
+
+class Omit:
+    """Stands for a value that is not to be given at all (``default(omit)``)."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<omit>"
+
+
+OMIT = Omit()
+"""The only one."""
+
+
+class OmittedError(ValueError):
+    """`OMIT` was about to become a text."""
+
+    def __init__(self) -> None:
+        super().__init__("omit stands for a whole value, and this one cannot be left out")
+
+
+class Lazy:
+    """What is nobody's text and is not looked into as a whole: its values are made when they are read."""
+
+    __slots__ = ()
+
 
 class Registered:
-    """The result of an earlier check, as templates see it: `REGISTERED_NAMES`, metadata only."""
+    """The result of an earlier check, as templates see it: `REGISTERED_NAMES`, metadata only, and the values that it
+    took from its output.
+
+    That of a loop has the results of its items in `results`, each with its `item`; `rc` is then the first that is not
+    0, `ok` that all are, and `failed` that any is.
+    """
 
     def __init__(self, outcome: CheckOutcome) -> None:
         result, state = outcome.result, outcome.verdict.state
         names: Mapping[str, Any] = _NOTHING if result is None else result_names(result)
         self.__dict__.update(names)
+        self.rc: int | None = names["rc"]
+        self.execution: str = names["execution"]
+        self.truncated: bool = names["truncated"]
         self.cwd = RemoteText(names["cwd"])
         self.values = ValueNames(outcome.values, RemoteText)
         self.verdict = str(state)
@@ -126,9 +208,33 @@ class Registered:
         self.failed = state in (VerdictState.WARN, VerdictState.CRIT)
         self.skipped = state is VerdictState.SKIPPED or names["execution"] == Execution.NOT_RUN
         self.missing = [] if result is None else [RemoteText(word) for word in result.missing]
+        self.attempts = outcome.attempts
+        self.item = outcome.planned.item
+        self.results = [Registered(item) for item in outcome.items]
+        if outcome.items:
+            self._sum_up(self.results, state)
+
+    def _sum_up(self, results: Sequence[Registered], state: VerdictState) -> None:
+        self.rc = next((one.rc for one in results if one.rc), 0 if any(one.rc == 0 for one in results) else None)
+        self.ok = all(one.ok for one in results)
+        self.failed = any(one.failed for one in results)
+        self.skipped = state is VerdictState.SKIPPED
+        self.execution = next((one.execution for one in results if one.execution != "done"), "done")
+        self.truncated = any(one.truncated for one in results)
+        for name in _SUMS:
+            setattr(self, name, sum(getattr(one, name) for one in results))
 
     def __repr__(self) -> str:
         return f"<result: {self.verdict}>"
+
+
+_SUMS = ("stdout_lines", "stderr_lines", "stdout_bytes", "stderr_bytes", "elapsed_s", "cpu_s", "answered")
+
+
+def registered_of(outcome: CheckOutcome) -> Any:
+    """What a later text reads under the name that an outcome is registered as: of a task Ansible's result, of a check
+    a `Registered`."""
+    return outcome.registered if outcome.planned.check.task is not None else Registered(outcome)
 
 
 _NOTHING: Mapping[str, Any] = {

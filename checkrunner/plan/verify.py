@@ -6,22 +6,28 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from checkrunner.model.errors import LoadError, TemplateError
-from checkrunner.model.metadata import REGISTERED_NAMES, RESULT_NAMES
+from checkrunner.model.errors import LoadError, TemplateError, nearest
+from checkrunner.model.inventory import empty
+from checkrunner.model.metadata import RESULT_NAMES
 from checkrunner.model.playbook import PromptRule
 from checkrunner.plan.answers import render_answer
 from checkrunner.plan.build import Plan, same_everywhere
 from checkrunner.plan.excerpts import excerpt
 from checkrunner.plan.faults import attribute_error, fault_at, find_name, of_variable, restated, undefined_error
-from checkrunner.plan.hostplan import Entry, HostPlan
-from checkrunner.plan.shape import Part
+from checkrunner.plan.hostplan import Entry, HostPlan, Track
+from checkrunner.plan.known_names import registered_names
+from checkrunner.plan.shape import Part, own_loop_names
 from checkrunner.plan.values import NotANumberError
 from checkrunner.plan.variables import Names
 
 __all__ = ["PlanError", "check_plan", "plan_errors"]
 
-_REGEX_PARTS = re.compile(r"expect\.std(out|err)\.(not_)?matches|slice\.pattern|prompts\.match")
+_REGEX_PARTS = re.compile(
+    r"expect\.std(out|err)\.(not_)?matches|slice\.pattern|prompts\.match|parse\.pattern|extract\.regex"
+)
 
+_TRIED_ITEMS = 50
+"""Of a loop whose items are known before the run. Further ones are as the first ones, most of the time."""
 
 _SHOWN = 10
 
@@ -69,12 +75,12 @@ def plan_errors(plan: Plan) -> list[TemplateError]:
         if host and hosts[-1:] != [host]:
             hosts.append(host)
 
-    for shape in plan.shapes.values():
-        for error in shape.errors:
+    for key, shape in plan.shapes.items():
+        for error in (*shape.errors, *_need_errors(plan, key)):
             note(error)
     for track in {id(host.track): host.track for host in plan.hosts}.values():
         for entry in track.entries:
-            for error in _result_errors(entry):
+            for error in _result_errors(track, entry):
                 note(error)
     done: set[int] = set()
     for host in plan.hosts:
@@ -95,12 +101,66 @@ def _in_file(plan: Plan, error: TemplateError) -> TemplateError:
     return restated(error, error.message, *excerpt(plan.playbook, error.source, error.line_text))
 
 
-def _result_errors(entry: Entry) -> Iterator[TemplateError]:
+def _need_errors(plan: Plan, key: str) -> Iterator[TemplateError]:
+    """What a check needs and no check is called, or only one that it cannot wait for."""
+    shape = plan.shapes[key]
+    for wanted in shape.check.needs:
+        before, after, aside = _called(plan, key, wanted)
+        hint = ""
+        if before:
+            if plan.selected.isdisjoint(before) and key in plan.selected:
+                message = f"check {shape.check.id!r} needs {wanted!r}, which the tags leave out"
+                yield TemplateError(message, source=shape.check.source, hint="Select it as well")
+            continue
+        if wanted == shape.check.id:
+            message = f"check {wanted!r} needs itself"
+        elif after:
+            message = f"check {shape.check.id!r} needs {wanted!r}, which comes only later"
+            hint = "Move that check before this one"
+        elif aside:
+            message = f"check {shape.check.id!r} needs {wanted!r}, which runs only where another check is not ok"
+            hint = "Need that other check, or move this one into the same `on_fail`"
+        else:
+            close = nearest(wanted, {one.check.id for one in plan.shapes.values()} - {shape.check.id})
+            message = f"check {shape.check.id!r} needs {wanted!r}, and no check has that id"
+            hint = f"Did you mean {close!r}?" if close else ""
+        yield TemplateError(message, source=shape.check.source, hint=hint)
+
+
+def _called(plan: Plan, key: str, id_: str) -> tuple[list[str], bool, bool]:
+    """The checks of that id that stand before a check; whether one comes later; whether one follows another check,
+    beside this one."""
+    family = {*_ancestors(plan, key)}
+    shape = plan.shapes[key]
+    before: list[str] = []
+    after = aside = seen = False
+    for other, one in plan.shapes.items():
+        seen = seen or other == key
+        if other == key or one.check.id != id_ or one.play_index > shape.play_index:
+            continue
+        if one.follows and other not in family and one.follows not in family:
+            aside = True
+        elif seen:
+            after = True
+        else:
+            before.append(other)
+    return before, after, aside
+
+
+def _ancestors(plan: Plan, key: str) -> Iterator[str]:
+    while key := plan.shapes[key].follows:
+        yield key
+
+
+def _result_errors(track: Track, entry: Entry) -> Iterator[TemplateError]:
     """What a text reads of a registered result that no result has."""
     for part in entry.shape.parts:
         for name in part.attributes:
-            if name in entry.before and name in part.free:
-                for attribute in sorted(part.attributes[name] - {*REGISTERED_NAMES}):
+            if name not in entry.reads or name not in part.free:
+                continue
+            known = registered_names(track.by_key[entry.reads[name]].shape.check)
+            if known is not None:
+                for attribute in sorted(part.attributes[name] - known):
                     yield attribute_error(part.template, part.expression, attribute, f"the result {name!r}")
 
 
@@ -132,15 +192,16 @@ def _conditions(host: HostPlan, entry: Entry, names: Mapping[str, Any]) -> bool 
     """False when a condition is false already; None when one needs a result to be known."""
     if not entry.shape.check.when:
         return True
-    if entry.shape.when_names & entry.before.keys():
-        return None
-    return host.unmet(entry, names) is None
+    unsettled = entry.shape.when_names & entry.late
+    if host.unmet(entry, names, without=entry.late) is not None:
+        return False
+    return None if unsettled else True
 
 
 def _undefined(
     plan: Plan, host: HostPlan, entry: Entry, missing: frozenset[str], names: Mapping[str, Any]
 ) -> Iterator[TemplateError]:
-    known = [*names, *entry.before]
+    known = [*names, *entry.late]
     for part in entry.shape.parts:
         for name in sorted(part.needed & missing):
             where = _registered_elsewhere(plan, host, entry, name)
@@ -150,7 +211,7 @@ def _undefined(
                 message, hint = where
                 offset = find_name(part.template, name, expression=part.expression)
                 yield fault_at(part.template, offset, message, hint)
-        for name in sorted(part.free - missing - entry.before.keys()):
+        for name in sorted(part.free - missing - entry.late):
             try:
                 names.get(name)
             except TemplateError as error:
@@ -181,14 +242,48 @@ def _trial(plan: Plan, host: HostPlan, entry: Entry) -> Iterator[TemplateError]:
         yield from (e for part in entry.shape.parts if (e := _bad_regex(part, part.template.text)))
         return
     names = host.variables(entry)
+    late = entry.late
     try:
-        if _conditions(host, entry, names) is not True:
-            return
+        holds = _conditions(host, entry, names)
     except TemplateError as error:
         yield error
         return
+    if holds is False:
+        return
+    if entry.shape.check.loop is not None and not entry.shape.follows:
+        own = frozenset(own_loop_names(entry.shape.check))
+        if any(part.where == "loop" and not part.free.isdisjoint(late - own) for part in entry.shape.parts):
+            yield from _trial_parts(plan, entry, names, late) if holds else ()
+            return
+        try:
+            items = host.each_item(entry, empty())
+        except TemplateError as error:
+            yield error
+            return
+        settled = _without(entry, own)
+        for _, _, given in items[:_TRIED_ITEMS]:
+            its = host.variables(entry, given)
+            try:
+                if host.unmet(entry, its, without=settled) is None:
+                    yield from _trial_parts(plan, entry, its, settled)
+            except TemplateError as error:
+                yield error
+        return
+    if holds:
+        yield from _trial_parts(plan, entry, names, late)
+
+
+def _without(entry: Entry, own: frozenset[str]) -> frozenset[str]:
+    """The names that are not settled where those of the entry's own loop are."""
+    late = entry.late - own
+    first = frozenset(name for name in late if not entry.shape.reach.get(name))
+    return frozenset(name for name in late if not entry.shape.read_by([name]).isdisjoint(first))
+
+
+def _trial_parts(plan: Plan, entry: Entry, names: Mapping[str, Any], late: frozenset[str]) -> Iterator[TemplateError]:
+    """Render each text that reads nothing of what is known only during the run."""
     for part in entry.shape.parts:
-        if not part.free.isdisjoint(entry.before):
+        if part.where == "loop" or not part.free.isdisjoint(late):
             continue
         if part.expression:
             yield from _wrong_types(plan, part, names)

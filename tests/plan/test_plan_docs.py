@@ -7,7 +7,7 @@ from pathlib import Path
 
 from checkrunner.model.metadata import REGISTERED_NAMES, RESULT_NAMES
 from checkrunner.plan.bounds import MAX_BUILT, MAX_STEPS, MAX_TEXT
-from checkrunner.plan.filters import FILTERS, TESTS
+from checkrunner.plan.filters import FILTERS, LEFT_OUT, TESTS
 from checkrunner.plan.habits import CHANGING, ENDLESS
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.variables import MAGIC
@@ -31,6 +31,10 @@ def test_all_filters_and_tests_are_listed() -> None:
     filters, tests = Templates().vocabulary()
     assert re.findall(r"`([^`]+)`", section("filters")) == sorted(filters)
     assert re.findall(r"`([^`]+)`", section("tests")) == sorted(tests)
+
+
+def test_what_is_left_out_is_listed() -> None:
+    assert re.findall(r"`([^`]+)`", section("left out")) == sorted(LEFT_OUT)
 
 
 def test_our_own_are_explained() -> None:
