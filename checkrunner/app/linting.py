@@ -12,8 +12,10 @@ from checkrunner.app.params import SetParams, set_params
 from checkrunner.app.prepare import Request, read_inventory
 from checkrunner.app.secrets import make_secrets, try_secrets
 from checkrunner.app.shellsyntax import shell_problems
+from checkrunner.app.surroundings import make_surroundings, make_templates
 from checkrunner.findings.fold import fold
 from checkrunner.findings.hostnotes import fold_notes
+from checkrunner.judge.value_problems import value_problems
 from checkrunner.link.transports import unsupported
 from checkrunner.load.extra_vars import parse_extra_vars
 from checkrunner.load.inventory import localhost
@@ -60,10 +62,8 @@ def lint_playbook(request: Request) -> Sequence[Problem]:
     hosts, wrong = _hosts(request, reading.playbook, params.inventory, known)
     problems += [*wrong, *_of_params(params, hosts)]
     for number, (found, guess) in enumerate(_plans(request, reading.playbook, hosts, known, params)):
-        settled = settle_connections(found, params.inventory, request.settings.environment, request.playbook_dir)
-        plan, delegates = with_delegates(
-            settled.plan, params.inventory, request.settings.environment, request.playbook_dir
-        )
+        settled = settle_connections(found)
+        plan, delegates = with_delegates(settled.plan, params.inventory)
         wrong_hosts = delegates.errors if delegates is not None and known else []
         problems += [problem for error in (*settled.errors, *wrong_hosts) for problem in _of_load(error)]
         problems += _of_secrets(plan, secrets)
@@ -137,7 +137,15 @@ def _plans(
     empty = [() if some else (some_host,) for some in hosts]
     for some, guess in ((hosts, not known), (empty, True)):
         if any(some):
-            plans.append((build_plan(playbook, some, extra_vars=params.extra_vars, options=options), guess))
+            plan = build_plan(
+                playbook,
+                some,
+                extra_vars=params.extra_vars,
+                options=options,
+                templates=make_templates(request.settings),
+                surroundings=make_surroundings(params.inventory, playbook.path),
+            )
+            plans.append((plan, guess))
     return plans
 
 
@@ -155,7 +163,7 @@ def _of_secrets(plan: Plan, secrets: SecretReader) -> list[Problem]:
 def _of_plan(request: Request, reading: Reading, plan: Plan, *, guess: bool, first: bool) -> list[Problem]:
     hosts = [host.host for host in plan.hosts if host.host.name != _ANY.name]
     problems = _of_connections(Links(request.settings), hosts)
-    problems += lint(plan, guess=guess, lost=reading.lost, whole=first and not reading.errors)
+    problems += lint(plan, also=value_problems, guess=guess, lost=reading.lost, whole=first and not reading.errors)
     problems += shell_problems(plan)
     return problems
 

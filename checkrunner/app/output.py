@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from checkrunner.model.errors import SettingsError
 from checkrunner.model.report import Report
-from checkrunner.model.seams import Renderer
 from checkrunner.render import renderer
 
-__all__ = ["ReportOutput", "prepare_output", "write_file", "write_screen"]
+__all__ = ["ReportOutput", "place_of", "prepare_output", "replace_file", "write_file", "write_screen"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,15 +33,21 @@ def prepare_output(format_name: str, file: str | None) -> ReportOutput:
         if file == "-":
             why = "stdout has the JSON report already" if format_name == "json" else "for JSON on stdout: --format json"
             raise SettingsError("output", file, "flag", f"it names a file, not stdout; {why}")
-        path = Path(file)
-        folder = path.parent
-        if path.is_dir():
-            raise SettingsError("output", file, "flag", "it is a directory")
-        if not folder.is_dir():
-            raise SettingsError("output", file, "flag", f"there is no directory {str(folder)!r}")
-        if not os.access(path if path.exists() else folder, os.W_OK):
-            raise SettingsError("output", file, "flag", "it cannot be written")
+        path = place_of("output", file)
     return ReportOutput(format_name=format_name, file=path)
+
+
+def place_of(name: str, file: str) -> Path:
+    """The file of the flag `name`. Raises SettingsError where none could be written."""
+    path = Path(file)
+    folder = path.parent
+    if path.is_dir():
+        raise SettingsError(name, file, "flag", "it is a directory")
+    if not folder.is_dir():
+        raise SettingsError(name, file, "flag", f"there is no directory {str(folder)!r}")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise SettingsError(name, file, "flag", "it cannot be written")
+    return path
 
 
 def write_file(output: ReportOutput, report: Report) -> None:
@@ -50,7 +56,8 @@ def write_file(output: ReportOutput, report: Report) -> None:
     Raises OSError: a disk can run full during a run.
     """
     if output.file is not None:
-        _write_file(output.file, renderer("json"), report)
+        json = renderer("json")
+        replace_file(output.file, lambda out: json.render(report, out))
 
 
 def write_screen(output: ReportOutput, report: Report, stdout: TextIO, *, color: bool | None) -> None:
@@ -59,17 +66,18 @@ def write_screen(output: ReportOutput, report: Report, stdout: TextIO, *, color:
     stdout.flush()
 
 
-def _write_file(path: Path, json: Renderer, report: Report) -> None:
+def replace_file(path: Path, write: Callable[[TextIO], object]) -> None:
+    """Write a file anew: whoever reads it gets the old one or the whole new one. Raises OSError."""
     if path.exists() and not path.is_file():  # a pipe or /dev/stdout: nothing to replace
         with path.open("w", encoding="utf-8") as out:
-            json.render(report, out)
+            write(out)
         return
     # Not mkstemp, whose files are for the owner alone: a report gets the mode that the umask gives any new file.
     name = path.parent / f".{path.name}.{secrets.token_hex(8)}"
     handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         with open(handle, "w", encoding="utf-8") as out:
-            json.render(report, out)
+            write(out)
         name.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):

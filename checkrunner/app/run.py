@@ -57,10 +57,11 @@ def run_prepared(
     password: Secret | None = None,
     interrupted: Callable[[], bool] = lambda: False,
     driver: Driver | None = None,
+    keep: Callable[[Sequence[HostOutcome]], None] = lambda _: None,
 ) -> Report:
     """Run it and build the report. An interrupt (SIGINT, SIGTERM, SIGHUP) ends the run early; the report is built all
     the same and says so. `interrupted` tells of one that came before. `driver` answers what commands ask and the
-    playbook does not; without one such a question ends its command.
+    playbook does not; without one such a question ends its command. `keep` gets what the hosts came to.
 
     Raises UsageError members for connection settings that cannot be used, before anything connects, and nothing that a
     host did; what else escapes is a bug.
@@ -111,6 +112,7 @@ def run_prepared(
         exit_code=0,
         waits=waits,
     )
+    keep(outcomes)
     noted = [
         replace(outcome, notes=(*notes, *outcome.notes)) if notes else outcome
         for outcome, notes in zip(outcomes, not_done, strict=True)

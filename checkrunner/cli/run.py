@@ -26,6 +26,7 @@ from checkrunner.cli.signals import was_interrupted
 from checkrunner.model.errors import UsageError
 
 if TYPE_CHECKING:  # only for their names: importing them is put off until a run is wanted
+    from checkrunner.app.exports import Exports
     from checkrunner.app.output import ReportOutput
     from checkrunner.app.prepare import Request
     from checkrunner.model.report import Report
@@ -164,6 +165,24 @@ def run(
             "--output", "-o", metavar="FILE", help="Also write the JSON report there.", rich_help_panel=_OUTPUT
         ),
     ] = None,
+    perfdata: Annotated[
+        str | None,
+        typer.Option(
+            "--perfdata",
+            metavar="FILE",
+            help="Also write the values as Nagios performance data; - is stdout, in place of the report.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            "--metrics",
+            metavar="FILE",
+            help="Also write the values as JSON, one a line; - is stdout, in place of the report.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
     color: Annotated[
         str | None,
         typer.Option("--color", metavar="WHEN", help="auto, always or never.", rich_help_panel=_OUTPUT),
@@ -192,7 +211,6 @@ def run(
     Output stays on the hosts: the report holds verdicts, metadata and the few lines that matter. Progress goes to
     stderr, the report to stdout.
     """
-    from checkrunner.app.output import prepare_output
     from checkrunner.app.prepare import Request
     from checkrunner.app.secrets import make_secrets
     from checkrunner.cli.password import ask_vault_password
@@ -220,7 +238,7 @@ def run(
     settings = resolve_settings(flags)
     if help_params:
         return show_params(playbook, settings, format_name)
-    destination = prepare_output(format_name, output)
+    destination, exports = _places(format_name, output, perfdata, metrics)
     password, become_password = _passwords(ask_pass, ask_become_pass)
     request = Request(
         playbook=playbook,
@@ -232,8 +250,18 @@ def run(
         allow_empty=allow_empty,
         secrets=make_secrets(settings, ask=ask_vault_password, ask_vault=ask_vault_pass),
     )
-    report = _report(request, password, quiet=quiet, verbose=verbose, interactive=interactive)
-    return _deliver(destination, report, color=settings.color)
+    report = _report(request, password, exports, quiet=quiet, verbose=verbose, interactive=interactive)
+    return _deliver(destination, exports, report, color=settings.color)
+
+
+def _places(
+    format_name: str, output: str | None, perfdata: str | None, metrics: str | None
+) -> tuple[ReportOutput, Exports]:
+    """Where report and values go, all looked at before anything connects."""
+    from checkrunner.app.exports import prepare_exports
+    from checkrunner.app.output import prepare_output
+
+    return prepare_output(format_name, output), prepare_exports(perfdata, metrics)
 
 
 def _passwords(login: bool, become: bool) -> tuple[Secret | None, Secret | None]:
@@ -246,7 +274,9 @@ def _passwords(login: bool, become: bool) -> tuple[Secret | None, Secret | None]
     )
 
 
-def _report(request: Request, password: Secret | None, *, quiet: bool, verbose: int, interactive: bool) -> Report:
+def _report(
+    request: Request, password: Secret | None, exports: Exports, *, quiet: bool, verbose: int, interactive: bool
+) -> Report:
     """Prepare the run and do it."""
     from checkrunner.app.prepare import prepare
     from checkrunner.app.run import make_redactor, run_prepared
@@ -254,14 +284,17 @@ def _report(request: Request, password: Secret | None, *, quiet: bool, verbose: 
     from checkrunner.cli.progress import choose_progress
 
     prepared = prepare(request)
-    mask = make_redactor(prepared, password).redact
+    mask = exports.mask = make_redactor(prepared, password).redact
     with choose_progress(request.settings, quiet=quiet, verbose=verbose, mask=mask) as observer:
         driver = TerminalDriver(observer, mask=mask) if interactive else None
-        return run_prepared(prepared, observer, password=password, interrupted=was_interrupted, driver=driver)
+        return run_prepared(
+            prepared, observer, password=password, interrupted=was_interrupted, driver=driver, keep=exports.keep
+        )
 
 
-def _deliver(destination: ReportOutput, report: Report, *, color: bool | None) -> int:
-    """Write the report. The exit code is the run's, unless it could not be written where it was wanted."""
+def _deliver(destination: ReportOutput, exports: Exports, report: Report, *, color: bool | None) -> int:
+    """Write the report, and the values where they are wanted. The exit code is the run's, unless something could not be
+    written where it was wanted."""
     from checkrunner.app.output import write_file, write_screen
 
     code = report.run.exit_code
@@ -270,7 +303,10 @@ def _deliver(destination: ReportOutput, report: Report, *, color: bool | None) -
     except OSError as error:
         code = _not_written(str(destination.file), error)
     try:
-        write_screen(destination, report, sys.stdout, color=color)
+        for place, trouble in exports.write(report.run.started_at, sys.stdout):
+            code = _not_written(place, trouble, "the values")
+        if not exports.take_stdout:
+            write_screen(destination, report, sys.stdout, color=color)
     except BrokenPipeError:
         forget_stdout()
     except OSError as error:
@@ -279,8 +315,8 @@ def _deliver(destination: ReportOutput, report: Report, *, color: bool | None) -
     return code
 
 
-def _not_written(where: str, error: OSError) -> int:
+def _not_written(where: str, error: OSError, what: str = "the report") -> int:
     from checkrunner.render.problems import print_problem
 
-    print_problem("error", f"the report could not be written to {where}: {error.strerror or error}", sys.stderr)
+    print_problem("error", f"{what} could not be written to {where}: {error.strerror or error}", sys.stderr)
     return UsageError.exit_code

@@ -15,14 +15,17 @@ from checkrunner.findings.redact import NullRedactor
 from checkrunner.findings.slices import is_binary
 from checkrunner.findings.tokens import measure
 from checkrunner.findings.totals import capture_of, count, execution_of, looked_everywhere
+from checkrunner.findings.values import shared_metrics, shared_values
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.plan import CheckOutcome, HostOutcome
-from checkrunner.model.report import Finding, Incomplete, Omission, Report, RunInfo, Wait
+from checkrunner.model.report import CheckValues, Finding, Incomplete, Omission, Report, RunInfo, Wait
 from checkrunner.model.results import CaptureState, Execution, Reason, Stream, VerdictState
 from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Template
 
 __all__ = ["ReportLimits", "Texts", "build_report"]
+
+_VALUE_CHARS = 100
 
 Texts = Callable[[CheckOutcome], tuple[str, str]]
 """The rendered `why` and `fix` of an outcome's check."""
@@ -39,6 +42,7 @@ class ReportLimits:
     | notes | different notes about hosts |
     | warnings | warnings about the run as a whole |
     | waits | places where hosts waited before they were reached |
+    | metrics | values over all hosts |
     | text_chars | one reason, note, hint or warning |
     """
 
@@ -47,6 +51,7 @@ class ReportLimits:
     notes: int = 5
     warnings: int = 20
     waits: int = 10
+    metrics: int = 100
     text_chars: int = 1000
 
 
@@ -85,6 +90,7 @@ def build_report(
         totals=totals,
         findings=findings,
         incomplete=incomplete,
+        metrics=building.metrics(outcomes),
         warnings=building.warnings(warnings, outcomes),
         omissions=tuple(building.omissions),
     )
@@ -136,6 +142,7 @@ class _Building:
             reasons=tuple(self._reason(reason) for reason in reasons),
             result=self._texts_in(shared_result(entry.outcomes) if ran else {}),
             seen=self._texts_in(shared_seen(entry.outcomes)),
+            values=shared_values(entry.outcomes, self._short),
             slices=first.slices,
             notes=self._notes(entry, differ),
             why=self.text(why),
@@ -172,6 +179,25 @@ class _Building:
             why = "beyond the capture limit" if state is CaptureState.TRUNCATED else "the capture failed on the host"
             where = f"{key} on {self._hosts(tuple(names), f'omission of {key}')}"
             self.omissions.append(Omission(what="output", count=len(names), why=why, where=where))
+
+    def metrics(self, outcomes: Iterable[HostOutcome]) -> tuple[CheckValues, ...]:
+        """The values of each check over all hosts; no more values than the limits say."""
+        kept: list[CheckValues] = []
+        left, dropped = self.limits.metrics, 0
+        for entry in shared_metrics(outcomes, self._short):
+            values = entry.values[:left]
+            left -= len(values)
+            dropped += len(entry.values) - len(values)
+            kept += [replace(entry, values=values)] if values else []
+        if dropped:
+            why = f"only {self.limits.metrics} values over all hosts are shown"
+            self.omissions.append(Omission(what="value", count=dropped, why=why))
+        return tuple(kept)
+
+    def _short(self, text: str) -> str:
+        """A text that is a value: masked first, since half of a secret would not be known."""
+        text = " ".join(self._redactor.redact(text).split())
+        return text if len(text) <= _VALUE_CHARS else f"{text[:_VALUE_CHARS]}..."
 
     def waits(self, waits: Sequence[Wait]) -> tuple[Wait, ...]:
         """Where hosts waited, the longest first; no more than the limits say."""

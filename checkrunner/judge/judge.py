@@ -17,7 +17,7 @@ from checkrunner.judge.names import Over
 from checkrunner.judge.readings import READING_NAMES, each_reading, in_reading
 from checkrunner.judge.values import ReadValue, ValueReader, unread
 from checkrunner.model.errors import TemplateError
-from checkrunner.model.metadata import result_names, truth, unread_names
+from checkrunner.model.metadata import ValueNames, result_names, truth, unread_names
 from checkrunner.model.plan import Judgement, Step
 from checkrunner.model.playbook import Check, Expectation, Until
 from checkrunner.model.results import (
@@ -290,6 +290,7 @@ class Judge:
                 value = names[name]
                 attributes = self._templates.attributes_of(condition, name)
                 pairs = [(f"{name}.{a}", getattr(value, a)) for a in attributes if hasattr(value, a)]
+                pairs = [pair for one in pairs for pair in _opened(one, condition.text)]
             except (KeyError, TemplateError):
                 continue
             plain = value is None or isinstance(value, (bool, int, float, str, list, tuple, dict))
@@ -324,6 +325,14 @@ def _combine(found: Sequence[tuple[VerdictState, Reason]]) -> Verdict:
     ranked = sorted(found, key=lambda pair: _WORST.index(pair[0]))
     state = ranked[0][0]
     return Verdict(state=state, reasons=tuple(reason for _, reason in ranked), noted=state is VerdictState.OK)
+
+
+def _opened(pair: tuple[str, Any], text: str) -> list[tuple[str, Any]]:
+    """A name and its value; of an earlier check's values, those that the text names."""
+    name, value = pair
+    if not isinstance(value, ValueNames):
+        return [pair]
+    return [(f"{name}.{one}", its) for one, its in vars(value).items() if f"{name}.{one}" in text]
 
 
 def _trouble(subject: str, expected: str, error: TemplateError) -> Reason:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checkrunner.model.quantities import QuantityError, quantity, show_quantity
+from checkrunner.model.quantities import QuantityError, plain_number, quantity, show_quantity
 
 __all__ = ["Range", "parse_range", "raised", "said"]
 
@@ -37,8 +37,8 @@ class Range:
     @property
     def text(self) -> str:
         """As Nagios writes it: numbers without units."""
-        low = "~:" if self.low == -math.inf else "" if self.low == 0 else f"{_plain(self.low)}:"
-        high = "" if self.high == math.inf else _plain(self.high)
+        low = "~:" if self.low == -math.inf else "" if self.low == 0 else f"{plain_number(self.low)}:"
+        high = "" if self.high == math.inf else plain_number(self.high)
         if not low and not high:
             low = "0:"
         return ("" if self.outside else "@") + low + high
@@ -71,14 +71,6 @@ def _end(part: str, text: str, unit: str | None) -> float:
     return read.number
 
 
-def _plain(number: float) -> str:
-    """Digits alone, without an exponent."""
-    if number == int(number):
-        return str(int(number))
-    text = repr(number)
-    return text if "e" not in text else f"{number:.20f}".rstrip("0")
-
-
 def raised(level: Range, entries: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], int] | None:
     """Of numbers with their labels the one that is farthest beyond the level, and how many are; None for none."""
     beyond = [entry for entry in entries if level.raises(entry[0])]
@@ -102,4 +94,4 @@ def said(level: Range, number: float, unit: str) -> str:
 def _shown(end: float, number: float, unit: str) -> str:
     """Exact where the short form would read like the number itself."""
     short = show_quantity(end, unit)
-    return short if short != show_quantity(number, unit) or end == number else f"{_plain(end)}{unit}"
+    return short if short != show_quantity(number, unit) or end == number else f"{plain_number(end)}{unit}"

@@ -22,6 +22,7 @@ __all__ = [
     "Quantity",
     "QuantityError",
     "base_unit",
+    "plain_number",
     "quantity",
     "show_quantity",
 ]
@@ -217,6 +218,14 @@ def _error(text: str, unit: str) -> QuantityError:
 
 def _short(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+
+
+def plain_number(number: float) -> str:
+    """Digits and a point alone, no exponent: what other programs read."""
+    if number == int(number):
+        return str(int(number))
+    text = f"{number:.12g}"
+    return text if "e" not in text else f"{number:.24f}".rstrip("0")
 
 
 def show_quantity(number: float, unit: str = "") -> str:

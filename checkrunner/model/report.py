@@ -19,6 +19,7 @@ from checkrunner.model.results import (
 __all__ = [
     "REPORT_SCHEMA",
     "Budget",
+    "CheckValues",
     "Finding",
     "Incomplete",
     "NumberRange",
@@ -26,6 +27,7 @@ __all__ = [
     "Report",
     "RunInfo",
     "Totals",
+    "ValueSummary",
     "Wait",
 ]
 
@@ -95,12 +97,42 @@ class Totals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberRange:
-    """A number over the hosts of a finding; `max_host` is the host that shows the largest."""
+    """A number over the hosts of a finding; `max_host` is the host that shows the largest, `min_host` the one with the
+    smallest, where that is told."""
 
     minimum: float
     median: float
     maximum: float
     max_host: str
+    min_host: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueSummary:
+    """A value of a check over several hosts.
+
+    `value` is what they agree on (a number, text, boolean, or the first entries of a list), a NumberRange over all
+    numbers, or None where texts differ or nothing could be read. `hosts` is how many have it, `unread` on how many it
+    could not be read, `different` how many different texts there are. `warn` and `crit` are the levels, as Nagios
+    writes them and in `unit`; "" where they differ.
+    """
+
+    name: str
+    value: object
+    unit: str = ""
+    warn: str = ""
+    crit: str = ""
+    hosts: int = 1
+    unread: int = 0
+    different: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckValues:
+    """The values of a check over all hosts of the run, whatever their verdicts."""
+
+    check: str
+    values: tuple[ValueSummary, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +158,7 @@ class Finding:
     reasons: tuple[Reason, ...] = ()
     result: Mapping[str, object] = field(default_factory=dict)
     seen: Mapping[str, object] = field(default_factory=dict)
+    values: tuple[ValueSummary, ...] = ()
     slices: tuple[Slice, ...] = ()
     notes: tuple[str, ...] = ()
     why: str = ""
@@ -165,12 +198,14 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The product of a run. Findings are ranked: the first is the most important."""
+    """The product of a run. Findings are ranked: the first is the most important. `metrics` has an entry for each check
+    that takes values from its output."""
 
     run: RunInfo
     totals: Totals
     findings: tuple[Finding, ...] = ()
     incomplete: tuple[Incomplete, ...] = ()
+    metrics: tuple[CheckValues, ...] = ()
     warnings: tuple[str, ...] = ()
     omissions: tuple[Omission, ...] = ()
     budget: Budget = Budget(limit=None, used=0, counter="none")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from checkrunner.model.errors import TemplateError, nearest
 from checkrunner.model.metadata import REGISTERED_NAMES, RESULT_NAMES
@@ -23,6 +23,7 @@ __all__ = [
     "runtime_error",
     "syntax_error",
     "undefined_error",
+    "value_error",
 ]
 
 RAW_HINT = "If this is not meant as a template: write `raw: true` in the check, or {% raw %} ... {% endraw %} around it"
@@ -189,6 +190,17 @@ def attribute_error(template: Template, expression: bool, name: str, owner: str 
         hint = f"Did you mean {close!r}?"
     offset = find_name(template, name, expression=expression, attribute=True)
     return fault_at(template, offset, f"{owner or 'a result'} has no {name!r}", hint)
+
+
+def value_error(template: Template, expression: bool, name: str, known: Sequence[str]) -> TemplateError:
+    """A value that the check does not take from its output."""
+    close = nearest(name, known)
+    hint = f"Its values are: {', '.join(known)}" if known else "Take it from the output first, with `extract`"
+    hint = f"Did you mean {close!r}?" if close else hint
+    offset = find_name(template, name, expression=expression, attribute=True)
+    return fault_at(
+        template, offset, f"this check has no value {name!r}", f"Did you mean {close!r}?" if close else hint
+    )
 
 
 class UndefinedNameError(TemplateError):

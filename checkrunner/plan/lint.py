@@ -21,7 +21,7 @@ from checkrunner.plan.shape import Shape
 from checkrunner.plan.tags import check_tags
 from checkrunner.plan.unread import unread_extra_vars
 from checkrunner.plan.variables import MAGIC
-from checkrunner.plan.verify import plan_errors
+from checkrunner.plan.verify import Look, nothing_else, plan_errors
 
 __all__ = ["Level", "Problem", "in_order", "lint"]
 
@@ -48,6 +48,7 @@ class Problem:
 def lint(
     plan: Plan,
     *,
+    also: Look = nothing_else,
     guess: bool = False,
     lost: frozenset[str] = frozenset(),
     whole: bool = True,
@@ -57,9 +58,11 @@ def lint(
 
     With `guess` the plan's hosts stand for others that are not known: a variable that nobody defines is then only
     warned of. `lost` are names that would be known if the playbook were sound. With `whole` False there is more of it
-    than the plan has, so that nothing is said of variables that nobody reads.
+    than the plan has, so that nothing is said of variables that nobody reads. `also` is as in `plan_errors`.
     """
-    problems = [_of_error(error, guess) for error in plan_errors(plan) if getattr(error, "name", None) not in lost]
+    problems = [
+        _of_error(error, guess) for error in plan_errors(plan, also) if getattr(error, "name", None) not in lost
+    ]
     for shape in plan.shapes.values():
         problems += _commands(shape)
         problems += _prompts(shape)

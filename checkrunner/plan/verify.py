@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from checkrunner.model.errors import LoadError, TemplateError, nearest
+from checkrunner.model.errors import LoadError, TemplateError
 from checkrunner.model.inventory import empty
 from checkrunner.model.metadata import RESULT_NAMES
-from checkrunner.model.playbook import PromptRule
+from checkrunner.model.playbook import Check, PromptRule
 from checkrunner.plan.answers import render_answer
 from checkrunner.plan.build import Plan, same_everywhere
 from checkrunner.plan.excerpts import excerpt
-from checkrunner.plan.faults import attribute_error, fault_at, find_name, of_variable, restated, undefined_error
+from checkrunner.plan.faults import (
+    attribute_error,
+    fault_at,
+    find_name,
+    of_variable,
+    restated,
+    undefined_error,
+    value_error,
+)
 from checkrunner.plan.hostplan import Entry, HostPlan, Track
 from checkrunner.plan.known_names import registered_names
+from checkrunner.plan.needs import need_errors
 from checkrunner.plan.shape import Part, own_loop_names
 from checkrunner.plan.values import NotANumberError
-from checkrunner.plan.variables import Names
+from checkrunner.plan.variables import Names, connection_names
 
-__all__ = ["PlanError", "check_plan", "plan_errors"]
+__all__ = ["Look", "PlanError", "check_plan", "nothing_else", "plan_errors"]
 
 _REGEX_PARTS = re.compile(
     r"expect\.std(out|err)\.(not_)?matches|slice\.pattern|prompts\.match|parse\.pattern|extract\.regex"
@@ -52,18 +61,30 @@ class PlanError(TemplateError):
         return "\n".join([*shown, f"... and {more} more errors in this file"] if more else shown)
 
 
-def check_plan(plan: Plan) -> None:
+Look = Callable[[Check], Sequence[TemplateError]]
+
+
+"""Finds what is wrong with a check."""
+
+
+def nothing_else(_check: Check) -> Sequence[TemplateError]:
+    """Where nobody knows more."""
+    return ()
+
+
+def check_plan(plan: Plan, also: Look = nothing_else) -> None:
     """Raise what `plan_errors` finds: nothing, the one error, or all of them as a PlanError."""
-    errors = plan_errors(plan)
+    errors = plan_errors(plan, also)
     if len(errors) > 1:
         raise PlanError(errors)
     if errors:
         raise errors[0]
 
 
-def plan_errors(plan: Plan) -> list[TemplateError]:
+def plan_errors(plan: Plan, also: Look = nothing_else) -> list[TemplateError]:
     """Every error that is sure to come, in the order of the file. Equal errors of several hosts are one, which names
-    the first host and how many more there are, unless it is all of them.
+    the first host and how many more there are, unless it is all of them. `also` finds what others know to be wrong with
+    a check.
 
     Costs a rendering for each host and check; checks that are the same on every host are looked at once.
     """
@@ -76,7 +97,7 @@ def plan_errors(plan: Plan) -> list[TemplateError]:
             hosts.append(host)
 
     for key, shape in plan.shapes.items():
-        for error in (*shape.errors, *_need_errors(plan, key)):
+        for error in (*shape.errors, *also(shape.check), *need_errors(plan, key)):
             note(error)
     for track in {id(host.track): host.track for host in plan.hosts}.values():
         for entry in track.entries:
@@ -101,60 +122,13 @@ def _in_file(plan: Plan, error: TemplateError) -> TemplateError:
     return restated(error, error.message, *excerpt(plan.playbook, error.source, error.line_text))
 
 
-def _need_errors(plan: Plan, key: str) -> Iterator[TemplateError]:
-    """What a check needs and no check is called, or only one that it cannot wait for."""
-    shape = plan.shapes[key]
-    for wanted in shape.check.needs:
-        before, after, aside = _called(plan, key, wanted)
-        hint = ""
-        if before:
-            if plan.selected.isdisjoint(before) and key in plan.selected:
-                message = f"check {shape.check.id!r} needs {wanted!r}, which the tags leave out"
-                yield TemplateError(message, source=shape.check.source, hint="Select it as well")
-            continue
-        if wanted == shape.check.id:
-            message = f"check {wanted!r} needs itself"
-        elif after:
-            message = f"check {shape.check.id!r} needs {wanted!r}, which comes only later"
-            hint = "Move that check before this one"
-        elif aside:
-            message = f"check {shape.check.id!r} needs {wanted!r}, which runs only where another check is not ok"
-            hint = "Need that other check, or move this one into the same `on_fail`"
-        else:
-            close = nearest(wanted, {one.check.id for one in plan.shapes.values()} - {shape.check.id})
-            message = f"check {shape.check.id!r} needs {wanted!r}, and no check has that id"
-            hint = f"Did you mean {close!r}?" if close else ""
-        yield TemplateError(message, source=shape.check.source, hint=hint)
-
-
-def _called(plan: Plan, key: str, id_: str) -> tuple[list[str], bool, bool]:
-    """The checks of that id that stand before a check; whether one comes later; whether one follows another check,
-    beside this one."""
-    family = {*_ancestors(plan, key)}
-    shape = plan.shapes[key]
-    before: list[str] = []
-    after = aside = seen = False
-    for other, one in plan.shapes.items():
-        seen = seen or other == key
-        if other == key or one.check.id != id_ or one.play_index > shape.play_index:
-            continue
-        if one.follows and other not in family and one.follows not in family:
-            aside = True
-        elif seen:
-            after = True
-        else:
-            before.append(other)
-    return before, after, aside
-
-
-def _ancestors(plan: Plan, key: str) -> Iterator[str]:
-    while key := plan.shapes[key].follows:
-        yield key
-
-
 def _result_errors(track: Track, entry: Entry) -> Iterator[TemplateError]:
-    """What a text reads of a registered result that no result has."""
+    """What a text reads of a registered result that no result has, or of the check's values and is none of them."""
+    values = [extract.name for extract in entry.shape.check.extracts]
     for part in entry.shape.parts:
+        if part.judging:
+            for name in sorted(part.attributes.get("values", frozenset()) - {*values}):
+                yield value_error(part.template, part.expression, name, values)
         for name in part.attributes:
             if name not in entry.reads or name not in part.free:
                 continue
@@ -165,7 +139,7 @@ def _result_errors(track: Track, entry: Entry) -> Iterator[TemplateError]:
 
 
 def _host_errors(plan: Plan, host: HostPlan, done: set[int]) -> Iterator[tuple[Entry, TemplateError]]:
-    lacking = host.track.from_host - host.host.vars.keys()
+    lacking = host.track.from_host - host.host.vars.keys() - connection_names(host.host).keys()
     for entry in host.track.entries:
         if id(entry) in done:
             continue

@@ -10,7 +10,19 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from checkrunner.model.report import Budget, Finding, Incomplete, NumberRange, Omission, Report, RunInfo, Totals, Wait
+from checkrunner.model.report import (
+    Budget,
+    CheckValues,
+    Finding,
+    Incomplete,
+    NumberRange,
+    Omission,
+    Report,
+    RunInfo,
+    Totals,
+    ValueSummary,
+    Wait,
+)
 from checkrunner.model.results import Execution, Reason, Slice, SliceLine, VerdictState
 from checkrunner.render.safe import safe_json
 
@@ -28,6 +40,7 @@ def to_document(report: Report) -> dict[str, Any]:
         "totals": _totals(report.totals),
         "findings": [_finding(finding) for finding in report.findings],
         "incomplete": [_incomplete(entry) for entry in report.incomplete],
+        **_filled(metrics=[_metrics(entry) for entry in report.metrics]),
         "warnings": [safe_json(warning) for warning in report.warnings],
         "omissions": [_omission(omission) for omission in report.omissions],
         "budget": _budget(report.budget),
@@ -96,6 +109,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
             reasons=[_reason(reason) for reason in finding.reasons],
             result={name: _metadata(value) for name, value in finding.result.items()},
             seen={name: _metadata(value) for name, value in finding.seen.items()},
+            values=[_value(value) for value in finding.values],
             slices=[_slice(piece) for piece in finding.slices],
             notes=[safe_json(note) for note in finding.notes],
             why=finding.why,
@@ -103,6 +117,39 @@ def _finding(finding: Finding) -> dict[str, Any]:
         )
     )
     return document
+
+
+def _metrics(entry: CheckValues) -> dict[str, Any]:
+    return {"check": safe_json(entry.check), "values": [_value(value) for value in entry.values]}
+
+
+def _value(value: ValueSummary) -> dict[str, Any]:
+    return {
+        "name": safe_json(value.name),
+        "value": _exact(value.value),
+        **_filled(unit=value.unit, warn=value.warn, crit=value.crit),
+        "hosts": value.hosts,
+        **_filled(unread=value.unread, different=value.different),
+    }
+
+
+def _exact(value: object) -> object:
+    """A value's numbers are of any size: nine digits of them are kept."""
+    if isinstance(value, NumberRange):
+        return {
+            "min": _exact(value.minimum),
+            "median": _exact(value.median),
+            "max": _exact(value.maximum),
+            "min_host": safe_json(value.min_host),
+            "max_host": safe_json(value.max_host),
+        }
+    if isinstance(value, tuple):
+        return [_exact(item) for item in value]
+    if isinstance(value, bool | str) or value is None:
+        return safe_json(value) if isinstance(value, str) else value
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return int(value) if value == int(value) else float(f"{value:.9g}")
 
 
 def _reason(reason: Reason) -> dict[str, Any]:

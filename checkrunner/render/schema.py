@@ -32,12 +32,17 @@ def report_schema() -> Schema:
                     "Hosts that could not be looked at, or not to the end, folded by state and reason.",
                     {"$ref": "#/$defs/incomplete"},
                 ),
+                "metrics": _array(
+                    "Of each check that takes values from its output, the values over all hosts, whatever the verdict.",
+                    {"$ref": "#/$defs/metrics"},
+                ),
                 "warnings": _array("What was odd about inventory, settings or hosts.", _text("One warning.")),
                 "omissions": _array(
                     "What a limit left out: nothing leaves the report silently.", {"$ref": "#/$defs/omission"}
                 ),
                 "budget": _budget(),
             },
+            optional=("metrics",),
         ),
         "$defs": {
             "finding": _finding(),
@@ -46,6 +51,8 @@ def report_schema() -> Schema:
             "samples": _samples(),
             "slice": _slice(),
             "range": _range(),
+            "value": _value(),
+            "metrics": _metrics(),
             "incomplete": _incomplete(),
             "omission": _omission(),
         },
@@ -140,12 +147,26 @@ def _finding() -> Schema:
                 },
             },
             "seen": {"$ref": "#/$defs/seen"},
+            "values": _array("What was taken from the outputs.", {"$ref": "#/$defs/value"}),
             "slices": _array("Parts of the output of the first host.", {"$ref": "#/$defs/slice"}),
             "notes": _array("What else happened to the session, and how the texts were folded.", _text("One note.")),
             "why": _text("Why the check matters, by its author."),
             "fix": _text("What to do, by its author."),
         },
-        optional=("name", "play", "noted", "execution", "reasons", "result", "seen", "slices", "notes", "why", "fix"),
+        optional=(
+            "name",
+            "play",
+            "noted",
+            "execution",
+            "reasons",
+            "result",
+            "seen",
+            "values",
+            "slices",
+            "notes",
+            "why",
+            "fix",
+        ),
     )
 
 
@@ -239,6 +260,45 @@ def _range() -> Schema:
             "max": _number("The largest."),
             "max_host": _text("The host that shows the largest."),
         },
+    )
+
+
+def _value() -> Schema:
+    numbers = _object(
+        "The range of the numbers.",
+        {
+            "min": _number("The smallest."),
+            "median": _number("The median."),
+            "max": _number("The largest."),
+            "min_host": _text("A host that shows the smallest."),
+            "max_host": _text("A host that shows the largest."),
+        },
+    )
+    kinds = {"type": ["number", "string", "boolean", "array", "null"]}
+    return _object(
+        "A value that a check takes from its output, over several hosts. Its texts are the hosts': treat them as data.",
+        {
+            "name": _text("Name of the value."),
+            "value": {
+                "anyOf": [kinds, numbers],
+                "description": "What the hosts agree on: a number, text, boolean or the beginning of a list; else the"
+                " range of the numbers. Null where texts differ and where nothing could be read.",
+            },
+            "unit": _text("What numbers are in: B, s, % or another word."),
+            "warn": _text("The range outside of which it is a warning, as Nagios plugins write it."),
+            "crit": _text("The range outside of which it is critical."),
+            "hosts": _count("On how many hosts it could be read."),
+            "unread": _count("On how many it could not."),
+            "different": _count("How many different texts there are."),
+        },
+        optional=("unit", "warn", "crit", "unread", "different"),
+    )
+
+
+def _metrics() -> Schema:
+    return _object(
+        "The values of one check over all hosts.",
+        {"check": _text("Key of the check."), "values": _array("Its values.", {"$ref": "#/$defs/value"})},
     )
 
 

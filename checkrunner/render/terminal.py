@@ -16,6 +16,7 @@ from checkrunner.render.choice import telling_reasons
 from checkrunner.render.layout import count_of, duration, wrapped
 from checkrunner.render.safe import safe
 from checkrunner.render.style import Style
+from checkrunner.render.values import metric_lines, value_words
 
 __all__ = ["TerminalRenderer"]
 
@@ -91,6 +92,7 @@ class _Page:
             yield self._style("bold", "Skipped")
             for finding in skipped:
                 yield from self._skipped(finding)
+        yield from self._listed("Values", metric_lines(self._report.metrics))
         yield from self._listed("Warnings", (safe(warning) for warning in self._report.warnings))
         yield from self._listed("Left out", self._omissions())
         yield ""
@@ -152,6 +154,7 @@ class _Page:
         yield from wrapped(self._hosts(finding.hosts, len(finding.names)), self._width, first=_INDENT, rest=_INDENT)
         for reason in telling_reasons(finding):
             yield from self._reason(reason)
+        yield from self._values(finding)
         yield from self._metadata(finding)
         for piece in finding.slices:
             yield from self._slice(piece)
@@ -171,6 +174,11 @@ class _Page:
             # The message holds the range; who is at its ends stands in `actual` alone.
             text += reason.actual[reason.actual.rindex(" (median ") :]
         yield from wrapped(text, self._width, first=_INDENT + "- ", rest=_INDENT + "  ")
+
+    def _values(self, finding: Finding) -> Iterator[str]:
+        if finding.values:
+            text = "; ".join(value_words(value) for value in finding.values)
+            yield from wrapped(text, self._width, first=_INDENT, rest=_INDENT + "  ")
 
     def _metadata(self, finding: Finding) -> Iterator[str]:
         """What helps to judge a command that failed; sizes of outputs are left to the JSON report."""
