@@ -97,7 +97,7 @@ class _Made:
 class HostPlan:
     """One host's part of a plan. Everything that does not depend on the host is shared with the others."""
 
-    __slots__ = ("_made", "_names", "_setup", "_track", "host")
+    __slots__ = ("_made", "_mask", "_names", "_setup", "_track", "host")
 
     def __init__(self, host: Host, track: Track, setup: Setup) -> None:
         self.host = host
@@ -105,6 +105,7 @@ class HostPlan:
         self._setup = setup
         self._names: dict[int, Mapping[str, Any]] = {}
         self._made: dict[str, _Made] = {}
+        self._mask: Callable[[str], str] = str
 
     @property
     def checks(self) -> tuple[PlannedCheck, ...]:
@@ -124,6 +125,10 @@ class HostPlan:
     def reached_as(self, host: Host) -> HostPlan:
         """The same plan for the host with its connection settings settled."""
         return HostPlan(host, self._track, self._setup)
+
+    def masked_by(self, mask: Callable[[str], str]) -> None:
+        """From now on `mask` takes secrets out of what items of loops are called: that stands in reports."""
+        self._mask = mask
 
     def names(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Mapping[str, Any]:
         """What the check's texts can read: the host's variables, what its loop gives, what was found out before, and
@@ -242,7 +247,7 @@ class HostPlan:
         called: Sequence[Any] = items
         if loop.label is not None:
             called = [templates.render(loop.label, self.variables(entry, {**found, **its})) for its in given]
-        return list(zip(labels(called), items, given, strict=True))
+        return list(zip(labels(called, self._mask), items, given, strict=True))
 
     def _look_up(self, planned: PlannedCheck) -> _Made:
         made = self._made.get(planned.key)
