@@ -15,6 +15,7 @@ from checkrunner.model.plan import PlannedCheck, Step
 from checkrunner.model.playbook import Check, Play, Playbook
 from checkrunner.plan.flow import Flow, fact_names, may_fail
 from checkrunner.plan.hostplan import Entry, HostPlan, Setup, Track, make_command
+from checkrunner.plan.magic import Magic, Surroundings
 from checkrunner.plan.shape import Shape, make_shape
 from checkrunner.plan.tags import check_tags, selected, verify_tags
 from checkrunner.plan.texts import Templates
@@ -50,19 +51,21 @@ def build_plan(
     options: RunOptions | None = None,
     order: Iterable[str] = (),
     templates: Templates | None = None,
+    surroundings: Surroundings | None = None,
 ) -> Plan:
     """The plan of a run: nothing is rendered and nothing is verified yet (see `check_plan`).
 
     `hosts_of_play` has one list for each play. `order` are host names in inventory order; hosts that it does not have
-    come after, in the order in which the plays name them. Raises UnknownNameError for an unknown tag and UsageError
+    come after, in the order in which the plays name them. `surroundings` is what texts may read of the run itself.
+    Raises UnknownNameError for an unknown tag and UsageError
     where the tags leave no check.
     """
     verify_tags(playbook, tags, skip_tags)
-    setup = Setup(
-        templates=templates or Templates(),
-        extra_vars=empty() if extra_vars is None else extra_vars,
-        options=options or RunOptions(),
-    )
+    templates = templates or Templates()
+    extra_vars = empty() if extra_vars is None else extra_vars
+    named = [(play.name, hosts) for play, hosts in zip(playbook.plays, hosts_of_play, strict=True)]
+    magic = Magic(surroundings or Surroundings(), named, extra_vars=extra_vars, templates=templates)
+    setup = Setup(templates=templates, extra_vars=extra_vars, options=options or RunOptions(), magic=magic)
     shapes = _shapes(playbook, setup)
     chosen = _chosen(shapes, tags, skip_tags)
     tracks: dict[tuple[int, ...], Track] = {}

@@ -16,6 +16,7 @@ from checkrunner.model.sources import Secret, Template
 from checkrunner.plan.answers import render_answer
 from checkrunner.plan.flow import Flow
 from checkrunner.plan.loops import item_names, items_of, labels
+from checkrunner.plan.magic import Magic
 from checkrunner.plan.privileges import account, exact_command, wants_exact
 from checkrunner.plan.shape import Shape, own_loop_names
 from checkrunner.plan.texts import Templates
@@ -32,12 +33,13 @@ _MET = frozenset({VerdictState.OK, VerdictState.WARN})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """What the hosts of a plan share. `host_called` knows the hosts that checks are delegated to, ready to be
-    reached; it raises UsageError members."""
+    reached; it raises UsageError members. `magic` makes the names that nobody sets."""
 
     templates: Templates
     extra_vars: Mapping[str, Any]
     options: RunOptions
     host_called: Callable[[str], Host] | None = None
+    magic: Magic | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,19 +155,21 @@ class HostPlan:
         """The host's variables in the entry's play, for that entry; `found` are values from the run (see
         `host_variables`)."""
         play, setup, defaults = entry.shape.play, self._setup, entry.shape.defaults
+        more = setup.magic.layers(self.host, entry.shape.play_index) if setup.magic else ()
         if found or entry.shape.check.vars:
             return host_variables(
                 self.host,
                 play.vars,
                 setup.extra_vars,
                 setup.templates,
+                more,
                 found=found or empty(),
                 check_vars=entry.shape.check.vars,
                 defaults=defaults,
             )
         shared = self._names.get(entry.shape.play_index)
         if shared is None:
-            shared = host_variables(self.host, play.vars, setup.extra_vars, setup.templates, defaults=defaults)
+            shared = host_variables(self.host, play.vars, setup.extra_vars, setup.templates, more, defaults=defaults)
             self._names[entry.shape.play_index] = shared
         return shared
 

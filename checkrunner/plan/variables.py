@@ -10,14 +10,41 @@ from checkrunner.model.inventory import Host
 from checkrunner.model.sources import NOWHERE, Secret, Template
 from checkrunner.plan.faults import restated
 from checkrunner.plan.texts import Templates
-from checkrunner.plan.values import Hidden
+from checkrunner.plan.values import OMIT, Hidden, Lazy
 
-__all__ = ["MAGIC", "Names", "Variables", "expand", "holds_template", "host_variables", "names_read"]
+__all__ = [
+    "MAGIC",
+    "Names",
+    "Variables",
+    "connection_names",
+    "expand",
+    "holds_template",
+    "host_variables",
+    "names_read",
+]
 
-MAGIC: tuple[str, ...] = ("inventory_hostname", "group_names")
+MAGIC: tuple[str, ...] = (
+    "inventory_hostname",
+    "inventory_hostname_short",
+    "group_names",
+    "groups",
+    "hostvars",
+    "ansible_play_name",
+    "ansible_play_hosts",
+    "ansible_play_hosts_all",
+    "ansible_play_batch",
+    "play_hosts",
+    "inventory_dir",
+    "inventory_file",
+    "playbook_dir",
+    "ansible_check_mode",
+    "ansible_diff_mode",
+    "ansible_verbosity",
+    "ansible_version",
+)
 """Variables that every host has and nobody can set."""
 
-_PLAIN = (int, float, type(None))
+_PLAIN = (int, float, type(None), Lazy)
 
 
 def holds_template(value: object) -> bool:
@@ -47,7 +74,7 @@ def names_read(templates: Templates, value: Any) -> frozenset[str]:
     return frozenset().union(*(names_read(templates, item) for item in items))
 
 
-class Variables(Mapping[str, Any]):
+class Variables(Lazy, Mapping[str, Any]):
     """Layers of variables, the first that has a name wins. A value that is a template is rendered over the same
     variables when it is first read; one that leads back to itself is a TemplateError. Those of the layer `inert` are
     finished values: nothing in them is a template."""
@@ -115,9 +142,10 @@ def expand(value: Any, names: Mapping[str, Any], templates: Templates, name: str
     if isinstance(value, Secret):
         return Hidden(_rendered(value, names, templates, name), name)
     if isinstance(value, Mapping):
-        return {key: expand(item, names, templates, name) for key, item in value.items()}
+        made = {key: expand(item, names, templates, name) for key, item in value.items()}
+        return {key: item for key, item in made.items() if item is not OMIT}
     if isinstance(value, (list, tuple)):
-        return [expand(item, names, templates, name) for item in value]
+        return [item for item in (expand(item, names, templates, name) for item in value) if item is not OMIT]
     return value
 
 
@@ -164,7 +192,7 @@ def host_variables(
     play_vars: Mapping[str, Any],
     extra_vars: Mapping[str, Any],
     templates: Templates,
-    more: Mapping[str, Any] | None = None,
+    more: Sequence[Mapping[str, Any]] = (),
     *,
     found: Mapping[str, Any] | None = None,
     check_vars: Mapping[str, Any] | None = None,
@@ -172,8 +200,18 @@ def host_variables(
 ) -> Variables:
     """A host's variables in a play: extra variables before those `found` out during the run (finished values: results,
     facts, items of loops), a check's own, the play's, the inventory's and the `defaults` of parameters. `more` are
-    names that nobody can set, as `MAGIC` are."""
+    names that nobody can set, as `MAGIC` are; the weakest of all are those of `connection_names`."""
     magic = {"inventory_hostname": host.name, "group_names": [g for g in host.groups if g != "all"]}
     inner = [layer for layer in (found, check_vars) if layer is not None]
-    layers = ({**magic, **(more or {})}, extra_vars, *inner, play_vars, host.vars, defaults or {})
+    layers = (magic, *more, extra_vars, *inner, play_vars, host.vars, defaults or {}, connection_names(host))
     return Variables(layers, templates, inert=found)
+
+
+def connection_names(host: Host) -> Mapping[str, Any]:
+    """How the host is reached, under Ansible's names, where its variables do not say so anyway."""
+    found: dict[str, Any] = {"ansible_host": host.address}
+    if host.port is not None:
+        found["ansible_port"] = host.port
+    if host.user is not None:
+        found["ansible_user"] = host.user
+    return found

@@ -27,7 +27,7 @@ from checkrunner.plan.known_names import registered_names
 from checkrunner.plan.needs import need_errors
 from checkrunner.plan.shape import Part, own_loop_names
 from checkrunner.plan.values import NotANumberError
-from checkrunner.plan.variables import Names
+from checkrunner.plan.variables import Names, connection_names
 
 __all__ = ["Look", "PlanError", "check_plan", "nothing_else", "plan_errors"]
 
@@ -139,7 +139,7 @@ def _result_errors(track: Track, entry: Entry) -> Iterator[TemplateError]:
 
 
 def _host_errors(plan: Plan, host: HostPlan, done: set[int]) -> Iterator[tuple[Entry, TemplateError]]:
-    lacking = host.track.from_host - host.host.vars.keys()
+    lacking = host.track.from_host - host.host.vars.keys() - connection_names(host.host).keys()
     for entry in host.track.entries:
         if id(entry) in done:
             continue
