@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from checkrunner.findings.slices import early_queries, queries, show
-from checkrunner.judge.execution import REFUSED
+from checkrunner.judge.execution import REFUSED, not_looked, refused
 from checkrunner.judge.judge import Judge
 from checkrunner.model.inventory import Host
 from checkrunner.model.plan import CheckOutcome, Items, Judgement, PlannedCheck, Settled, Skip, Step
@@ -16,6 +16,7 @@ from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Template
 from checkrunner.plan.hostplan import HostPlan
 from checkrunner.plan.loops import whole_of
+from checkrunner.plan.task_commands import needed_probes
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.values import Registered
 from checkrunner.plan.variables import Names
@@ -50,6 +51,9 @@ class HostScript:
             probes = (*probes, REFUSED)
         early = early_queries(planned.check, self._renderer(names)) if planned.check.slices else ()
         reads = self._judge.reads(planned.check, names)
+        if planned.check.task is not None:
+            probes = (*probes, *needed_probes(planned.check))
+            reads = self._plan.outputs(planned)
         early = (*early, *reads)
         return replace(resolved, probes=probes, early=early, reads=len(reads)) if probes or early else resolved
 
@@ -62,10 +66,15 @@ class HostScript:
         attempt: int = 1,
     ) -> Judgement:
         """The verdict on a result, and the values in it."""
+        if step.planned.check.task is not None:
+            unable = not_looked(step.command, result) or refused(step.command, result)
+            return self._plan.judge_task(step, result, self._names[step.planned.key], reads, unable, attempt)
         return self._judge.judgement(step, result, self._own(step, result), reads, attempt)
 
     def again(self, step: Step, result: Result, judgement: Judgement, attempt: int) -> float | None:
         """In how many seconds the command is to be run once more."""
+        if step.planned.check.task is not None:
+            return self._plan.again(step.planned, judgement, self._names[step.planned.key], attempt)
         return self._judge.again(step, result, judgement, self._own(step, result), attempt)
 
     def _own(self, step: Step, result: Result) -> Mapping[str, object]:
@@ -88,6 +97,8 @@ class HostScript:
 
     def ask(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
         """The slices to fetch after the verdict."""
+        if step.planned.check.task is not None and step.planned.check.task.no_log:
+            return ()
         render = self._renderer(self._names[step.planned.key])
         return queries(step.planned.check, step, result, verdict, render)
 

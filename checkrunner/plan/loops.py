@@ -9,12 +9,14 @@ from typing import Any
 
 from checkrunner.model.characters import one_line
 from checkrunner.model.errors import TemplateError
+from checkrunner.model.inventory import empty
 from checkrunner.model.plan import CheckOutcome, PlannedCheck
 from checkrunner.model.playbook import Loop
 from checkrunner.model.results import Verdict, VerdictState
 from checkrunner.model.sources import Template
 from checkrunner.model.tasks import TaskState
 from checkrunner.plan.faults import fault_at
+from checkrunner.plan.task_results import loop_result, registered_task
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.values import Hidden
 from checkrunner.plan.variables import expand
@@ -138,6 +140,9 @@ def whole_of(planned: PlannedCheck, items: Sequence[CheckOutcome]) -> CheckOutco
         items=tuple(items),
         attempts=max(item.attempts for item in items),
         task=next((state for state in _TASK_WORST if state in tasks), None),
+        registered=loop_result([registered_task(item) for item in items])
+        if planned.check.task is not None
+        else empty(),
     )
 
 
