@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from checkrunner.model.characters import one_line
@@ -83,13 +83,14 @@ def item_names(loop: Loop, items: Sequence[Any], index: int) -> Mapping[str, Any
     return names
 
 
-def labels(written: Sequence[Any]) -> list[str]:
+def labels(written: Sequence[Any], mask: Callable[[str], str] = str) -> list[str]:
     """A label for each item, of what it is or is called: one line of at most `MOST_LABEL` characters, no two alike.
+    `mask` takes secrets out of a text.
 
     An item that is called like no other keeps its name whatever else there is; of those that are called alike the
     later ones get a number: ``a``, ``a~2``, ``a~3``.
     """
-    plain = [_label(value) for value in written]
+    plain = [_label(value, mask) for value in written]
     taken = set(plain)
     seen: Counter[str] = Counter()
     return [_numbered(label, seen, taken) for label in plain]
@@ -108,8 +109,8 @@ def _numbered(label: str, seen: Counter[str], taken: set[str]) -> str:
         seen[label] += 1
 
 
-def _label(value: Any) -> str:
-    text = one_line(_shown(value), MOST_LABEL)
+def _label(value: Any, mask: Callable[[str], str]) -> str:
+    text = one_line(mask(_shown(value)), MOST_LABEL)
     return text or "(empty)"
 
 
