@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, SupportsIndex
@@ -28,6 +29,9 @@ __all__ = [
     "hide",
     "put_in_shell",
 ]
+
+
+_HARMLESS = re.compile(r"(?!.* -)[A-Za-z0-9_@%+=:,./ -]*")
 
 
 class SecretInTextError(Exception):
@@ -262,9 +266,12 @@ def hide(value: Any, name: str) -> Any:
 
 def put_in_shell(before: str, text: str) -> str | None:
     """`text` from a host as it may follow `before` in a command: quoted unless it is plain. None when no quoting is
-    known to be safe there, that is within quotes or after a here-document or comment has begun."""
+    known to be safe there, that is within quotes or after a here-document or comment has begun. Within quotes, words
+    that no shell takes for anything else stand as they are: another shell may be what reads them there."""
     quoted = shlex.quote(text)
     if quoted == text:
+        return text
+    if _HARMLESS.fullmatch(text) and _open_quote(before) and not before.endswith("\\"):
         return text
     return None if "<<" in before or "#" in before or _open_quote(before) else quoted
 
