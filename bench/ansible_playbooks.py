@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""How long diagnostic playbooks of Ansible take, with ansible-playbook and with checkrunner. Their verdicts are compared.
+"""How long playbooks of Ansible take, with ansible-playbook and with checkrunner. Their exit codes are compared.
 
     .venv/bin/python bench/ansible_playbooks.py [--hosts 1] [--playbooks disk,memory] [--runs 1]
 
-The playbooks are those of tests/ansible/playbooks; the hosts are this machine, over an sshd of its own on loopback, where
-nothing is far away: over a real network every round trip counts. Both programs start anew for each playbook. Ansible keeps
-its connections and pipes its modules (`pipelining`), which is the fastest that it has. scripts/oracle installs it.
+The playbooks are those of tests/ansible/playbooks; the hosts are this machine, over an sshd of its own on loopback,
+where nothing is far away: over a real network every round trip counts. Both programs start anew for each playbook.
+Ansible keeps its connections and pipes its modules (`pipelining`), which is the fastest that it has. scripts/oracle
+installs it.
 """
 
 from __future__ import annotations
