@@ -22,7 +22,7 @@ from checkrunner.model.results import (
 )
 from checkrunner.model.values import Consensus
 
-__all__ = ["ANSWER_LINES", "answer_query", "with_consensus"]
+__all__ = ["ANSWER_LINES", "answer_query", "with_consensus", "without_answer"]
 
 ANSWER_LINES = 5
 _ANSWER_BYTES = 512
@@ -65,6 +65,14 @@ def with_consensus(peers: Sequence[CheckOutcome], consensus: Consensus) -> list[
         one if answer is None or answer == common else _odd(one, consensus.on, expected, shown[answer])
         for one, answer in zip(peers, answers, strict=True)
     ]
+
+
+def without_answer(outcome: CheckOutcome) -> CheckOutcome:
+    """A check that is ok is not in the report for the sake of its answer, which was fetched for the odd ones."""
+    if outcome.verdict.state is not VerdictState.OK or outcome.verdict.noted or not outcome.slices:
+        return outcome
+    asked = answer_query(outcome.planned.check)
+    return replace(outcome, slices=tuple(piece for piece in outcome.slices if piece.query not in asked))
 
 
 def _answer(outcome: CheckOutcome, on: str) -> _Answer | None:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
-from checkrunner.judge.consensus import with_consensus
+from checkrunner.judge.consensus import with_consensus, without_answer
 from checkrunner.judge.quorum import with_quorum
 from checkrunner.judge.severities import combined
 from checkrunner.model.errors import TemplateError
@@ -62,4 +62,4 @@ def _among(
     for places in groups.values():
         judged = judge([checks[host][number] for host, number in places])
         for (host, number), one in zip(places, judged, strict=True):
-            checks[host][number] = one
+            checks[host][number] = without_answer(one)
