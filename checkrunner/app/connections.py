@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-import os
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Container
 from dataclasses import dataclass, replace
-from typing import Any
 
 from checkrunner.link.transports import unsupported
 from checkrunner.load.connection import settle
 from checkrunner.model.connections import SETTINGS_OF
 from checkrunner.model.errors import LoadError
-from checkrunner.model.inventory import Host, Inventory, empty
+from checkrunner.model.inventory import Host, empty
 from checkrunner.model.sources import Secret, SourceRef
 from checkrunner.plan.build import Plan
 from checkrunner.plan.connections import SettingNames, setting_error, value_of_setting
 from checkrunner.plan.hostplan import HostPlan
 from checkrunner.plan.privileges import account
-from checkrunner.plan.variables import Variables, host_variables
 
 __all__ = ["Settled", "Settling", "settle_connections"]
 
@@ -39,16 +35,14 @@ class Settled:
     masks: tuple[Secret, ...] = ()
 
 
-def settle_connections(
-    plan: Plan, inventory: Inventory, environment: Mapping[str, str], playbook_dir: str | None
-) -> Settled:
+def settle_connections(plan: Plan) -> Settled:
     """Settle what is unsettled of the plan's hosts, as far as it is needed to reach them. Opens secrets for it.
 
     A host whose connection is not supported needs nothing. Connects nothing.
     """
     if not any(_is_open(host.host) for host in plan.hosts):
         return Settled(plan=plan)
-    settling = Settling(plan, inventory, environment, playbook_dir)
+    settling = Settling()
     hosts = tuple(settling.settled(host) if _is_open(host.host) else host for host in plan.hosts)
     return Settled(plan=replace(plan, hosts=hosts), errors=settling.errors(), masks=tuple(settling.masks))
 
@@ -61,23 +55,13 @@ def _is_open(host: Host) -> bool:
 class Settling:
     """Settles hosts one by one. `masks` are the secrets that went into settings so far."""
 
-    def __init__(
-        self, plan: Plan, inventory: Inventory, environment: Mapping[str, str], playbook_dir: str | None
-    ) -> None:
+    def __init__(self) -> None:
         self.masks: dict[Secret, None] = {}
         self._found: dict[tuple[SourceRef, str, str], tuple[LoadError, list[str]]] = {}
-        shared = {
-            "hostvars": _ByName(functools.partial(self._vars_of, plan, inventory), inventory.hosts),
-            "groups": _ByName(_members(inventory).__getitem__, inventory.groups),
-            "lookup": functools.partial(_lookup, environment),
-        }
-        if playbook_dir is not None:
-            shared["playbook_dir"] = os.path.abspath(playbook_dir)
-        self._shared: Mapping[str, Any] = shared
 
     def settled(self, plan: HostPlan) -> HostPlan:
         """The host's plan with what is needed to reach the host. Errors are kept."""
-        names = SettingNames(plan, {**self._shared, **_places(plan.host)})
+        names = SettingNames(plan)
         host = self._with(plan.host, {"transport"}, names)
         if unsupported(host):
             return plan.reached_as(replace(host, password=None, unsettled=empty()))
@@ -105,10 +89,6 @@ class Settling:
                     self.masks[value] = None
         return host
 
-    def _vars_of(self, plan: Plan, inventory: Inventory, name: str) -> Variables:
-        host = inventory.hosts[name]
-        return host_variables(host, {}, plan.setup.extra_vars, plan.templates, {**self._shared, **_places(host)})
-
     def errors(self) -> tuple[LoadError, ...]:
         """Those since the last time, each once, in the order of the files, with the first of its hosts and how many
         more it has."""
@@ -121,52 +101,3 @@ def _of_hosts(error: LoadError, setting: str, hosts: list[str]) -> LoadError:
     more = f" and {len(hosts) - 1} more" if len(hosts) > 1 else ""
     message = f"{error.message} ({setting} of host {hosts[0]}{more})"
     return type(error)(message, source=error.source, line_text=error.line_text, hint=error.hint)
-
-
-class _ByName:
-    """Values by name, each made when it is asked for. (Not a Mapping: of those, templates are given a whole copy.)"""
-
-    def __init__(self, make: Callable[[str], Any], names: Mapping[str, object]) -> None:
-        self._make = functools.lru_cache(maxsize=None)(make)
-        self._names = names
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._names:
-            raise KeyError(name)
-        return self._make(name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-
-def _members(inventory: Inventory) -> dict[str, list[str]]:
-    """The hosts of each group, also those of groups within it, in the inventory's order."""
-    members: dict[str, list[str]] = {name: [] for name in inventory.groups}
-    for host in inventory.hosts.values():
-        for group in ("all", *host.groups):
-            members[group].append(host.name)
-    return members
-
-
-def _places(host: Host) -> dict[str, str]:
-    """Names that Ansible has for a host, beside its variables."""
-    short = {"inventory_hostname_short": host.name.split(".")[0]}
-    path = host.source.path
-    if not os.path.isfile(path):
-        return short
-    file = os.path.abspath(path)
-    return {**short, "inventory_file": file, "inventory_dir": os.path.dirname(file)}
-
-
-def _lookup(environment: Mapping[str, str], plugin: object, *terms: object, default: object = "") -> object:
-    """``lookup('env', 'NAME')``: the one look-up that settings have. What is not set is empty, as in Ansible."""
-    if plugin not in ("env", "ansible.builtin.env") or len(terms) != 1:
-        message = f"lookup({plugin!r}, ...) is not available: only lookup('env', 'NAME'); !cmd runs a program"
-        raise ValueError(message)
-    return environment.get(str(terms[0]), default)

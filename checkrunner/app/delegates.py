@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from checkrunner.app.connections import Settling
@@ -100,14 +100,12 @@ class Delegates:
         raise UnknownNameError("host", name, self._inventory.hosts)
 
 
-def with_delegates(
-    plan: Plan, inventory: Inventory, environment: Mapping[str, str], playbook_dir: str | None
-) -> tuple[Plan, Delegates | None]:
+def with_delegates(plan: Plan, inventory: Inventory) -> tuple[Plan, Delegates | None]:
     """The plan, knowing the hosts that its checks are delegated to; None where none is. Connects nothing."""
     entries = tuple(_delegated(plan))
     if not entries:
         return plan, None
-    delegates = Delegates(plan, inventory, Settling(plan, inventory, environment, playbook_dir), entries)
+    delegates = Delegates(plan, inventory, Settling(), entries)
     setup = replace(plan.setup, host_called=delegates.host)
     hosts = tuple(HostPlan(host.host, host.track, setup) for host in plan.hosts)
     plan = replace(plan, setup=setup, hosts=hosts)

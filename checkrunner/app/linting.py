@@ -11,6 +11,7 @@ from checkrunner.app.params import SetParams, set_params
 from checkrunner.app.prepare import Request, read_inventory
 from checkrunner.app.secrets import make_secrets, try_secrets
 from checkrunner.app.shellsyntax import shell_problems
+from checkrunner.app.surroundings import make_surroundings, make_templates
 from checkrunner.findings.fold import fold
 from checkrunner.findings.hostnotes import fold_notes
 from checkrunner.judge.value_problems import value_problems
@@ -60,7 +61,7 @@ def lint_playbook(request: Request) -> Sequence[Problem]:
     hosts, wrong = _hosts(request, reading.playbook, params.inventory, known)
     problems += [*wrong, *_of_params(params, hosts)]
     for number, (found, guess) in enumerate(_plans(request, reading.playbook, hosts, known, params)):
-        settled = settle_connections(found, params.inventory, request.settings.environment, request.playbook_dir)
+        settled = settle_connections(found)
         plan = settled.plan
         problems += [problem for error in settled.errors for problem in _of_load(error)]
         problems += _of_secrets(plan, secrets)
@@ -134,7 +135,15 @@ def _plans(
     empty = [() if some else (some_host,) for some in hosts]
     for some, guess in ((hosts, not known), (empty, True)):
         if any(some):
-            plans.append((build_plan(playbook, some, extra_vars=params.extra_vars, options=options), guess))
+            plan = build_plan(
+                playbook,
+                some,
+                extra_vars=params.extra_vars,
+                options=options,
+                templates=make_templates(request.settings),
+                surroundings=make_surroundings(params.inventory, playbook.path),
+            )
+            plans.append((plan, guess))
     return plans
 
 

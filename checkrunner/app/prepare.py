@@ -10,6 +10,7 @@ from checkrunner.app.connections import settle_connections
 from checkrunner.app.delegates import Delegates, with_delegates
 from checkrunner.app.params import refuse_near_misses, set_params
 from checkrunner.app.secrets import make_secrets, open_secrets
+from checkrunner.app.surroundings import make_surroundings, make_templates
 from checkrunner.judge.value_problems import value_problems
 from checkrunner.load.extra_vars import parse_extra_vars
 from checkrunner.load.inventory import load_inventory_with_origins
@@ -116,11 +117,13 @@ def prepare(request: Request) -> Prepared:
         skip_tags=request.skip_tags,
         options=settings.run_options(),
         order=inventory.hosts,
+        templates=make_templates(settings),
+        surroundings=make_surroundings(inventory, playbook.path),
     )
-    settled = settle_connections(plan, inventory, settings.environment, request.playbook_dir)
+    settled = settle_connections(plan)
     if settled.errors:
         raise PlanError(settled.errors) if len(settled.errors) > 1 else settled.errors[0]
-    plan, delegates = with_delegates(settled.plan, inventory, settings.environment, request.playbook_dir)
+    plan, delegates = with_delegates(settled.plan, inventory)
     if delegates is not None and delegates.errors:
         raise PlanError(delegates.errors) if len(delegates.errors) > 1 else delegates.errors[0]
     warnings += open_secrets(plan, secrets)

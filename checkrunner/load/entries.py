@@ -47,11 +47,12 @@ class Findings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
     """A check, where it says whom it needs, and the checks that follow its trouble. `check.on_fail` is set by
-    `checks_of`."""
+    `checks_of`. `via` are the inclusions that it came by, the outermost first."""
 
     check: Check
     needs: dict[str, SourceRef]
     follow: tuple[Built, ...] = ()
+    via: tuple[SourceRef, ...] = ()
 
     def tree(self) -> Iterable[Built]:
         """This one, and all that follow it."""
@@ -133,7 +134,8 @@ def _inclusion(node: YamlMap, found: Findings, scope: Scope, within: tuple[str, 
         found.errors.append(error)
         return []
     built = read_entries(nodes, found, scope.inner(include, rest), inside)
-    return _prefixed(built, include.prefix) if include.prefix else built
+    own = _ids(built)
+    return [_renamed(one, include.prefix or "", own, named.ref) for one in built]
 
 
 def _included(named: YamlScalar, files: FileSet, within: tuple[str, ...]) -> tuple[YamlList, tuple[str, ...]]:
@@ -202,13 +204,13 @@ def _exact_around(check: CheckModel, node: YamlMap, found: Findings, scope: Scop
             found.fail(node, fault[1], fault[2])
 
 
-def _prefixed(built: list[Built], prefix: str) -> list[Built]:
-    """The same checks under other ids, and what they say of each other's."""
-    own = {one.check.id for top in built for one in top.tree()}
+def _ids(built: Iterable[Built]) -> frozenset[str]:
+    return frozenset(one.check.id for top in built for one in top.tree())
 
-    def renamed(one: Built) -> Built:
-        needs = {prefix + name if name in own else name: ref for name, ref in one.needs.items()}
-        check = replace(one.check, id=prefix + one.check.id, needs=tuple(needs))
-        return Built(check=check, needs=needs, follow=tuple(renamed(each) for each in one.follow))
 
-    return [renamed(one) for one in built]
+def _renamed(one: Built, prefix: str, own: frozenset[str], via: SourceRef) -> Built:
+    """The same check as an inclusion gives it: under another id, and so are those of the same file that it needs."""
+    needs = {prefix + name if name in own else name: ref for name, ref in one.needs.items()}
+    check = replace(one.check, id=prefix + one.check.id, needs=tuple(needs)) if prefix else one.check
+    follow = tuple(_renamed(each, prefix, own, via) for each in one.follow)
+    return Built(check=check, needs=needs, follow=follow, via=(via, *one.via))

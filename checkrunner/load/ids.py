@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from checkrunner.load.entries import Built
 from checkrunner.load.fileset import FileSet
 from checkrunner.model.errors import PlaybookError, nearest
-from checkrunner.model.sources import SourceRef
 
 __all__ = ["wrong_ids"]
 
@@ -28,17 +27,20 @@ def wrong_ids(
 
 
 def _repeated(everyone: Sequence[Built], files: FileSet) -> Iterator[PlaybookError]:
-    first: dict[str, SourceRef] = {}
+    first: dict[str, Built] = {}
     for one in everyone:
-        source = one.check.source
-        before = first.setdefault(one.check.id, source)
-        if before is source:
+        before = first.setdefault(one.check.id, one)
+        place, source = before.check.source, one.check.source
+        if before is one:
             continue
-        if before == source:
-            message = f"check id {one.check.id!r} is here twice: the file is included twice"
-            yield files.fail(source, message, "Give the inclusions a `prefix` each, or loop over what differs.")
+        if place == source:
+            # The two inclusions that part them; of the same one, which was itself included twice, the last.
+            parted = [via for via, other in zip(one.via, before.via, strict=False) if via != other]
+            message = f"check id {one.check.id!r} is here twice: {source.path} is included twice"
+            hint = "Give the inclusions a `prefix` each, or loop over what differs."
+            yield files.fail(parted[0] if parted else one.via[-1] if one.via else source, message, hint)
             continue
-        where = f"in line {before.line}" if before.path == source.path else f"in {before.path}:{before.line}"
+        where = f"in line {place.line}" if place.path == source.path else f"in {place.path}:{place.line}"
         message = f"check id {one.check.id!r} is taken by the check {where}"
         yield files.fail(source, message, "Give one of the two an `id` of its own.")
 

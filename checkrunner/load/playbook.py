@@ -22,6 +22,7 @@ from checkrunner.model.sources import SourceRef
 __all__ = ["Reading", "find_playbook", "load_playbook", "playbook_schema", "read_playbook"]
 
 _SUFFIXES = (".yml", ".yaml", ".json")
+_START = "Start with `- hosts: all` and `checks:` below it."
 _HEAD_BYTES = 16 << 10
 _PLAY = re.compile(r"^\s*(-|\[\s*\{)\s.*?\bhosts\b[\"']?\s*:", re.DOTALL | re.MULTILINE)
 
@@ -144,17 +145,18 @@ def _play_nodes(document: Document) -> list[YamlMap]:
         if {"hosts", "checks", "tasks"} & root.keys():
             hint = "Put `- ` before its first key and indent the others by two."
             raise document.fail(root, "a playbook is a list of plays, this is one play", hint)
-        hint = "Start with `- hosts: all` and `checks:` below it."
+        hint = _START
         if {"all", "ungrouped"} & root.keys():
             hint = "This looks like an inventory: give it with -i."
         raise document.fail(root, "a playbook is a list of plays, this is a mapping", hint)
     if not isinstance(root, YamlList):
-        raise document.fail(root, f"a playbook is a list of plays, this is {raw_text(root)}")
+        raise document.fail(root, f"a playbook is a list of plays, this is {raw_text(root)}", _START)
     if not root:
-        raise document.fail(root, "the playbook has no plays")
+        raise document.fail(root, "the playbook has no plays", _START)
     for node in root:
         if not isinstance(node, YamlMap):
-            raise document.fail(node, f"a play is a mapping with `hosts` and `checks`, this is {raw_text(node)}")
+            message = f"a play is a mapping with `hosts` and `checks`, this is {raw_text(node)}"
+            raise document.fail(node, message, _START)
     if all("hosts" not in play and ({"run", "argv"} & play.keys()) for play in root):
         hint = "Put them under a play: `- hosts: all` with `checks:`."
         raise document.fail(root[0], "this is a check, a playbook is a list of plays", hint)
@@ -162,4 +164,4 @@ def _play_nodes(document: Document) -> list[YamlMap]:
 
 
 def _start(document: Document) -> SourceRef:
-    return SourceRef(path=document.path)
+    return SourceRef(path=document.path, line=1, column=1)

@@ -26,8 +26,18 @@ RESULT_NAMES: tuple[str, ...] = (
 )
 """What a check's own expressions (`expect`, `warn_if`, `crit_if`) can read of its result."""
 
-REGISTERED_NAMES: tuple[str, ...] = (*RESULT_NAMES, "verdict", "ok", "failed", "skipped", "missing")
-"""What can be read of an earlier check's result under the name that its `register` gave it."""
+REGISTERED_NAMES: tuple[str, ...] = (
+    *RESULT_NAMES,
+    "verdict",
+    "ok",
+    "failed",
+    "skipped",
+    "missing",
+    "attempts",
+    "item",
+)
+"""What can be read of an earlier check's result under the name that its `register` gave it. That of a loop has
+`results` besides, one for each item."""
 
 _FALSE_WORDS = frozenset({"", "0", "false", "no", "off", "n", "f", "none", "null"})
 

@@ -6,14 +6,16 @@ Costs are shared: hosts that the same plays select have one track, and a check i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from checkrunner.model.inventory import Host, empty
 from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import PlannedCheck, Step
-from checkrunner.model.playbook import Playbook
+from checkrunner.model.playbook import Check, Play, Playbook
+from checkrunner.plan.flow import Flow, fact_names, may_fail
 from checkrunner.plan.hostplan import Entry, HostPlan, Setup, Track, make_command
+from checkrunner.plan.magic import Magic, Surroundings
 from checkrunner.plan.shape import Shape, make_shape
 from checkrunner.plan.tags import check_tags, selected, verify_tags
 from checkrunner.plan.texts import Templates
@@ -49,21 +51,23 @@ def build_plan(
     options: RunOptions | None = None,
     order: Iterable[str] = (),
     templates: Templates | None = None,
+    surroundings: Surroundings | None = None,
 ) -> Plan:
     """The plan of a run: nothing is rendered and nothing is verified yet (see `check_plan`).
 
     `hosts_of_play` has one list for each play. `order` are host names in inventory order; hosts that it does not have
-    come after, in the order in which the plays name them. Raises UnknownNameError for an unknown tag and UsageError
+    come after, in the order in which the plays name them. `surroundings` is what texts may read of the run itself.
+    Raises UnknownNameError for an unknown tag and UsageError
     where the tags leave no check.
     """
     verify_tags(playbook, tags, skip_tags)
-    setup = Setup(
-        templates=templates or Templates(),
-        extra_vars=empty() if extra_vars is None else extra_vars,
-        options=options or RunOptions(),
-    )
+    templates = templates or Templates()
+    extra_vars = empty() if extra_vars is None else extra_vars
+    named = [(play.name, hosts) for play, hosts in zip(playbook.plays, hosts_of_play, strict=True)]
+    magic = Magic(surroundings or Surroundings(), named, extra_vars=extra_vars, templates=templates)
+    setup = Setup(templates=templates, extra_vars=extra_vars, options=options or RunOptions(), magic=magic)
     shapes = _shapes(playbook, setup)
-    chosen = {key: s for key, s in shapes.items() if selected(check_tags(s.play, s.check), tags, skip_tags)}
+    chosen = _chosen(shapes, tags, skip_tags)
     tracks: dict[tuple[int, ...], Track] = {}
     hosts = []
     for host, plays in _in_order(hosts_of_play, order):
@@ -76,14 +80,53 @@ def build_plan(
 
 
 def _shapes(playbook: Playbook, setup: Setup) -> dict[str, Shape]:
+    """All checks by key, each followed by those of its `on_fail`."""
     shapes: dict[str, Shape] = {}
+
+    def add(check: Check, play: Play, index: int, parent: tuple[str, Shape] | None, before: bool) -> None:
+        key = check.id if check.id not in shapes else f"{check.id}~{index + 1}"
+        while key in shapes:
+            key += "~"
+        shapes[key] = shape = make_shape(
+            index,
+            play,
+            check,
+            setup.templates,
+            setup.options,
+            extra_vars=setup.extra_vars,
+            parent=parent,
+            before=before,
+        )
+        for follower in check.on_fail:
+            add(follower, play, index, (key, shape), before)
+
     for index, play in enumerate(playbook.plays):
+        for check in play.pre_checks:
+            add(check, play, index, None, True)
         for check in play.checks:
-            key = check.id if check.id not in shapes else f"{check.id}~{index + 1}"
-            while key in shapes:
-                key += "~"
-            shapes[key] = make_shape(index, play, check, setup.templates, setup.options)
+            add(check, play, index, None, False)
     return shapes
+
+
+def _chosen(shapes: Mapping[str, Shape], tags: Collection[str], skip_tags: Collection[str]) -> dict[str, Shape]:
+    """The checks that the tags leave. Pre-checks come with any check of their play, and a check of `on_fail` comes with
+    the one that it follows, unless they are left out by name."""
+    plays = {s.play_index for s in shapes.values() if not s.before and not s.follows and _selected(s, tags, skip_tags)}
+    chosen: dict[str, Shape] = {}
+    for key, shape in shapes.items():
+        if shape.follows:
+            take = shape.follows in chosen and _selected(shape, (), skip_tags)
+        elif shape.before:
+            take = shape.play_index in plays and _selected(shape, (), skip_tags)
+        else:
+            take = _selected(shape, tags, skip_tags)
+        if take:
+            chosen[key] = shape
+    return chosen
+
+
+def _selected(shape: Shape, tags: Collection[str], skip_tags: Collection[str]) -> bool:
+    return selected(check_tags(shape.play, shape.check), tags, skip_tags)
 
 
 def _in_order(hosts_of_play: Sequence[Sequence[Host]], order: Iterable[str]) -> Iterable[tuple[Host, tuple[int, ...]]]:
@@ -99,49 +142,128 @@ def _in_order(hosts_of_play: Sequence[Sequence[Host]], order: Iterable[str]) -> 
     return ((hosts[name], tuple(plays[name])) for name in ordered)
 
 
+class _Place:
+    """Where a track has come to: what is known before its next check."""
+
+    def __init__(self) -> None:
+        self.registers: dict[str, str] = {}
+        self.facts: frozenset[str] = frozenset()
+        self.ids: dict[str, str] = {}
+        self.gates: dict[int, list[str]] = {}
+        self.waits: dict[int, str] = {}
+
+    def copy(self) -> _Place:
+        """For what follows a check, and is known to nobody else."""
+        other = _Place()
+        other.registers, other.ids, other.facts = dict(self.registers), dict(self.ids), self.facts
+        other.gates, other.waits = self.gates, self.waits
+        return other
+
+    def passed(self, key: str, shape: Shape) -> None:
+        """The check stands before what comes now."""
+        check = shape.check
+        self.ids[check.id] = key
+        if check.register:
+            self.registers[check.register] = key
+        if shape.before and not shape.follows:
+            self.gates.setdefault(shape.play_index, []).append(key)
+        if check.task is not None:
+            self.facts |= fact_names(check.task)
+            if may_fail(check.task):
+                self.waits[shape.play_index] = key
+
+
 def _track(shapes: Mapping[str, Shape], setup: Setup) -> Track:
-    before: dict[str, str] = {}
-    entries = []
+    flow = Flow()
+    entries: list[Entry] = []
+    followers: dict[str, list[Entry]] = {}
+    children: dict[str, list[str]] = {}
     for key, shape in shapes.items():
-        entry = _entry(key, shape, dict(before), setup)
+        if shape.follows:
+            children.setdefault(shape.follows, []).append(key)
+
+    def add(key: str, place: _Place) -> Entry:
+        entry = _entry(key, shapes[key], place, setup)
         entries.append(entry)
-        if shape.check.register:
-            before[shape.check.register] = key
+        place.passed(key, shapes[key])
+        if key in children:
+            below = place.copy()
+            followers[key] = [add(child, below) for child in children[key]]
+        return entry
+
+    place = _Place()
+    planned = [add(key, place).planned for key, shape in shapes.items() if not shape.follows]
+    for one in planned:
+        if one.check.task is not None:
+            flow.add(one, one.check.task)
+    tasks = any(one.check.task is not None for one in planned)
+    if tasks:
+        entries = [_with_rescue(entry, flow) for entry in entries]
     return Track(
         entries=tuple(entries),
-        planned=tuple(entry.planned for entry in entries),
+        planned=tuple(planned),
         by_key={entry.planned.key: entry for entry in entries},
         from_host=frozenset().union(*(entry.from_host for entry in entries)),
+        followers={key: tuple(some) for key, some in followers.items()},
+        flow=flow if tasks else None,
+        facts=bool(place.facts),
     )
 
 
-def _entry(key: str, shape: Shape, before: Mapping[str, str], setup: Setup) -> Entry:
-    reads = {name: before[name] for name in shape.free if name in before}
+def _with_rescue(entry: Entry, flow: Flow) -> Entry:
+    if entry.planned.check.task is None or not flow.is_rescued(entry.planned.key):
+        return entry
+    return replace(entry, rescued=True)
+
+
+def _entry(key: str, shape: Shape, place: _Place, setup: Setup) -> Entry:
+    check, registers = shape.check, dict(place.registers)
+    for name in setup.extra_vars:  # those of the command line win
+        registers.pop(name, None)
+    read = shape.read_by(shape.free)
+    reads = {name: registers[name] for name in registers if name in read}
+    gate = () if shape.before or shape.follows else tuple(place.gates.get(shape.play_index, ()))
+    wanted = tuple((id_, place.ids.get(id_)) for id_ in check.needs)
+    waits = {place.waits[shape.play_index]} if check.task is not None and shape.play_index in place.waits else set()
+    unsettled = {*registers, *shape.loop_names, *place.facts}
     planned = PlannedCheck(
         key=key,
         play=shape.play.name,
-        check=shape.check,
-        needs=frozenset(reads.values()),
+        check=check,
+        needs=frozenset({*reads.values(), *gate, *waits, *(found for _, found in wanted if found)}),
         stage=shape.play_index,
-        once=shape.check.run_once,
+        follows=shape.follows,
+        once=check.run_once,
     )
     step = None
-    if shape.plain_command:
+    if shape.plain_command and not gate and not wanted:
         step = Step(planned=planned, command=make_command(shape, empty(), setup))
+    known = {*registers, *shape.loop_names, *place.facts, *check.vars, *shape.play.vars, *setup.extra_vars, *MAGIC}
+    known |= shape.defaults.keys()
     return Entry(
         planned=planned,
         shape=shape,
-        before=before,
+        before=registers,
         reads=reads,
-        from_host=shape.needed - before.keys() - shape.play.vars.keys() - setup.extra_vars.keys() - {*MAGIC},
+        from_host=shape.needed - known,
         step=step,
+        late=_late(shape, frozenset(unsettled)),
+        apart=bool(check.vars) or any(not some.isdisjoint(unsettled) for some in shape.reach.values()),
+        gate=gate,
+        wanted=wanted,
     )
+
+
+def _late(shape: Shape, unsettled: frozenset[str]) -> frozenset[str]:
+    """The names that are not settled before the run, also those of variables that are made of them."""
+    made = (name for name in shape.reach if not shape.read_by([name]).isdisjoint(unsettled))
+    return unsettled | frozenset(made)
 
 
 def same_everywhere(entry: Entry, setup: Setup) -> bool:
     """Whether the check reads no variable that could differ from host to host."""
-    layers = (setup.extra_vars, entry.shape.play.vars)
-    for name in entry.shape.free - entry.before.keys():
+    layers = (setup.extra_vars, entry.shape.check.vars, entry.shape.play.vars)
+    for name in entry.shape.free - entry.before.keys() - entry.shape.loop_names:
         value = next((layer[name] for layer in layers if name in layer), None)
         if name in MAGIC or value is None or holds_template(value):
             return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,12 +18,13 @@ _DEFINE = "Define it in the inventory, in the play's `vars` or with -e"
 
 
 class SettingNames:
-    """What a host's settings can read: its variables in each of its plays, and `more` names that only settings have."""
+    """What a host's settings can read: its variables in each of its plays, and what the plan knows of it."""
 
-    def __init__(self, host: HostPlan, more: Mapping[str, Any]) -> None:
+    def __init__(self, host: HostPlan) -> None:
         setup = host.setup
         plays = {entry.shape.play_index: entry.shape.play for entry in host.track.entries}
         # One connection serves all plays of a host, so those without variables say nothing that another one would not.
+        more = setup.magic.layers(host.host) if setup.magic else ()
         layers = {id(play.vars): play.vars for play in plays.values()}
         self.templates = setup.templates
         self.layers: tuple[Variables, ...] = tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -157,14 +157,8 @@ def _registers(plan: Plan) -> Iterator[Problem]:
         name = shape.check.register
         if name is None:
             continue
-        why = ""
-        if name in seen:
-            why = f"check {seen[name]!r} registers it too: later checks read this one"
-        elif name in MAGIC or name in RESULT_NAMES:
-            why = "it already means something in expressions"
-        elif name in shape.play.vars or name in plan.setup.extra_vars or name in host_vars:
-            where = f"of host {host_vars[name]}" if name in host_vars else "of the play or command line"
-            why = f"it is a variable {where} as well: later checks read the result"
+        why = f"check {seen[name]!r} registers it too: later checks read this one" if name in seen else ""
+        why = why or _also(plan, shape, name, host_vars)
         if why:
             yield _at(shape, Level.WARNING, f"check {key!r} registers {name!r}, but {why}", "Take another name")
         seen[name] = key
@@ -174,6 +168,18 @@ def _registers(plan: Plan) -> Iterator[Problem]:
             if variable in MAGIC:
                 message = f"variable {variable!r} cannot be set"
             yield Problem(level=Level.WARNING, message=message, source=play.source, hint="Take another name")
+
+
+def _also(plan: Plan, shape: Shape, name: str, host_vars: Mapping[str, str]) -> str:
+    """What a registered name is besides."""
+    if name in MAGIC or name in RESULT_NAMES:
+        return "it already means something in expressions"
+    if name in plan.setup.extra_vars:
+        return "-e sets it as well: later checks read that"
+    if name in shape.play.vars or name in host_vars:
+        where = f"of host {host_vars[name]}" if name in host_vars else "of the play"
+        return f"it is a variable {where} as well: later checks read the result"
+    return ""
 
 
 def _names(playbook: Playbook) -> Iterator[Problem]:

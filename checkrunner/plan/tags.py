@@ -37,7 +37,14 @@ def selected(tags: Collection[str], only: Collection[str], skip: Collection[str]
 
 def known_tags(playbook: Playbook) -> frozenset[str]:
     """Every tag that is written in the playbook."""
-    return frozenset(tag for play in playbook.plays for check in play.checks for tag in check_tags(play, check))
+    found: set[str] = set()
+    for play in playbook.plays:
+        todo = [*play.pre_checks, *play.checks]
+        while todo:
+            check = todo.pop()
+            found |= check_tags(play, check)
+            todo += check.on_fail
+    return frozenset(found)
 
 
 def verify_tags(playbook: Playbook, only: Iterable[str], skip: Iterable[str]) -> None:

@@ -240,8 +240,7 @@ class JinjaEnvironment(ImmutableSandboxedEnvironment):
             "type_debug": _type_debug,
         }
         own.update({**FILTERS, **time_filters(outside), **with_engine, "unique": _unique})
-        tests: dict[str, Callable[..., Any]] = dict(self.tests.items())
-        tests.update(TESTS)
+        tests: Any = {**self.tests, **TESTS}
         self.filters = {name: self._bounded(name, function) for name, function in own.items()}
         self.tests = {name: _strict(name, test) for name, test in tests.items()}
         for table in (self.filters, self.tests):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, SupportsIndex
 
 from checkrunner.model.metadata import ValueNames, result_names
@@ -27,6 +27,7 @@ __all__ = [
     "SecretInTextError",
     "hide",
     "put_in_shell",
+    "registered_of",
 ]
 
 
@@ -186,12 +187,20 @@ class Lazy:
 
 
 class Registered:
-    """The result of an earlier check, as templates see it: `REGISTERED_NAMES`, metadata only."""
+    """The result of an earlier check, as templates see it: `REGISTERED_NAMES`, metadata only, and the values that it
+    took from its output.
+
+    That of a loop has the results of its items in `results`, each with its `item`; `rc` is then the first that is not
+    0, `ok` that all are, and `failed` that any is.
+    """
 
     def __init__(self, outcome: CheckOutcome) -> None:
         result, state = outcome.result, outcome.verdict.state
         names: Mapping[str, Any] = _NOTHING if result is None else result_names(result)
         self.__dict__.update(names)
+        self.rc: int | None = names["rc"]
+        self.execution: str = names["execution"]
+        self.truncated: bool = names["truncated"]
         self.cwd = RemoteText(names["cwd"])
         self.values = ValueNames(outcome.values, RemoteText)
         self.verdict = str(state)
@@ -199,9 +208,33 @@ class Registered:
         self.failed = state in (VerdictState.WARN, VerdictState.CRIT)
         self.skipped = state is VerdictState.SKIPPED or names["execution"] == Execution.NOT_RUN
         self.missing = [] if result is None else [RemoteText(word) for word in result.missing]
+        self.attempts = outcome.attempts
+        self.item = outcome.planned.item
+        self.results = [Registered(item) for item in outcome.items]
+        if outcome.items:
+            self._sum_up(self.results, state)
+
+    def _sum_up(self, results: Sequence[Registered], state: VerdictState) -> None:
+        self.rc = next((one.rc for one in results if one.rc), 0 if any(one.rc == 0 for one in results) else None)
+        self.ok = all(one.ok for one in results)
+        self.failed = any(one.failed for one in results)
+        self.skipped = state is VerdictState.SKIPPED
+        self.execution = next((one.execution for one in results if one.execution != "done"), "done")
+        self.truncated = any(one.truncated for one in results)
+        for name in _SUMS:
+            setattr(self, name, sum(getattr(one, name) for one in results))
 
     def __repr__(self) -> str:
         return f"<result: {self.verdict}>"
+
+
+_SUMS = ("stdout_lines", "stderr_lines", "stdout_bytes", "stderr_bytes", "elapsed_s", "cpu_s", "answered")
+
+
+def registered_of(outcome: CheckOutcome) -> Any:
+    """What a later text reads under the name that an outcome is registered as: of a task Ansible's result, of a check
+    a `Registered`."""
+    return outcome.registered if outcome.planned.check.task is not None else Registered(outcome)
 
 
 _NOTHING: Mapping[str, Any] = {

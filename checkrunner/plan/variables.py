@@ -10,14 +10,41 @@ from checkrunner.model.inventory import Host
 from checkrunner.model.sources import NOWHERE, Secret, Template
 from checkrunner.plan.faults import restated
 from checkrunner.plan.texts import Templates
-from checkrunner.plan.values import Hidden
+from checkrunner.plan.values import OMIT, Hidden, Lazy
 
-__all__ = ["MAGIC", "Names", "Variables", "holds_template", "host_variables", "names_read"]
+__all__ = [
+    "MAGIC",
+    "Names",
+    "Variables",
+    "connection_names",
+    "expand",
+    "holds_template",
+    "host_variables",
+    "names_read",
+]
 
-MAGIC: tuple[str, ...] = ("inventory_hostname", "group_names")
+MAGIC: tuple[str, ...] = (
+    "inventory_hostname",
+    "inventory_hostname_short",
+    "group_names",
+    "groups",
+    "hostvars",
+    "ansible_play_name",
+    "ansible_play_hosts",
+    "ansible_play_hosts_all",
+    "ansible_play_batch",
+    "play_hosts",
+    "inventory_dir",
+    "inventory_file",
+    "playbook_dir",
+    "ansible_check_mode",
+    "ansible_diff_mode",
+    "ansible_verbosity",
+    "ansible_version",
+)
 """Variables that every host has and nobody can set."""
 
-_PLAIN = (int, float, type(None))
+_PLAIN = (int, float, type(None), Lazy)
 
 
 def holds_template(value: object) -> bool:
@@ -47,14 +74,18 @@ def names_read(templates: Templates, value: Any) -> frozenset[str]:
     return frozenset().union(*(names_read(templates, item) for item in items))
 
 
-class Variables(Mapping[str, Any]):
+class Variables(Lazy, Mapping[str, Any]):
     """Layers of variables, the first that has a name wins. A value that is a template is rendered over the same
-    variables when it is first read; one that leads back to itself is a TemplateError."""
+    variables when it is first read; one that leads back to itself is a TemplateError. Those of the layer `inert` are
+    finished values: nothing in them is a template."""
 
-    __slots__ = ("_cache", "_layers", "_open", "_templates")
+    __slots__ = ("_cache", "_inert", "_layers", "_open", "_templates")
 
-    def __init__(self, layers: Sequence[Mapping[str, Any]], templates: Templates) -> None:
+    def __init__(
+        self, layers: Sequence[Mapping[str, Any]], templates: Templates, *, inert: Mapping[str, Any] | None = None
+    ) -> None:
         self._layers = layers
+        self._inert = inert
         self._templates = templates
         self._cache: dict[str, Any] = {}
         self._open: list[str] = []
@@ -65,6 +96,8 @@ class Variables(Mapping[str, Any]):
         for layer in self._layers:
             if name in layer:
                 value = layer[name]
+                if layer is self._inert:
+                    return value
                 break
         else:
             raise KeyError(name)
@@ -89,7 +122,7 @@ class Variables(Mapping[str, Any]):
             raise TemplateError(msg, hint="Give one of them a value of its own")
         self._open.append(name)
         try:
-            return self._expand(name, value)
+            return expand(value, self, self._templates, name)
         except TemplateError as error:
             if error.source.line or error.message.startswith("variable "):
                 raise
@@ -98,33 +131,38 @@ class Variables(Mapping[str, Any]):
         finally:
             self._open.pop()
 
-    def _expand(self, name: str, value: Any) -> Any:
-        if isinstance(value, str):
-            return self._templates.value_of(Template(text=value), self, name) if holds_template(value) else value
-        if isinstance(value, Template):
-            return self._templates.value_of(value, self, name)
-        if isinstance(value, Secret):
-            return Hidden(self._rendered(name, value), name)
-        if isinstance(value, Mapping):
-            return {key: self._expand(name, item) for key, item in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [self._expand(name, item) for item in value]
-        return value
 
-    def _rendered(self, name: str, secret: Secret) -> Secret:
-        """The secret itself, or what it comes to where it is a template. Errors show nothing of it."""
-        try:
-            text = secret.reveal() if secret.is_written else ""
-        except UsageError:
-            return secret  # whoever makes use of it gets to know
-        if not holds_template(text):
-            return secret
-        try:
-            value = self._templates.value_of(Template(text=text), self, name)
-        except TemplateError:
-            message = f"variable {name!r}: the template that it holds, encrypted, cannot be rendered; it is not shown"
-            raise TemplateError(message, hint="Look at it with `ansible-vault view`") from None
-        return value.secret() if isinstance(value, Hidden) else Secret(str(value))
+def expand(value: Any, names: Mapping[str, Any], templates: Templates, name: str) -> Any:
+    """A written value of any shape with its templates rendered over `names`: the value of the variable `name`. Secrets
+    in it are hidden."""
+    if isinstance(value, str):
+        return templates.value_of(Template(text=value), names, name) if holds_template(value) else value
+    if isinstance(value, Template):
+        return templates.value_of(value, names, name)
+    if isinstance(value, Secret):
+        return Hidden(_rendered(value, names, templates, name), name)
+    if isinstance(value, Mapping):
+        made = {key: expand(item, names, templates, name) for key, item in value.items()}
+        return {key: item for key, item in made.items() if item is not OMIT}
+    if isinstance(value, (list, tuple)):
+        return [item for item in (expand(item, names, templates, name) for item in value) if item is not OMIT]
+    return value
+
+
+def _rendered(secret: Secret, names: Mapping[str, Any], templates: Templates, name: str) -> Secret:
+    """The secret itself, or what it comes to where it is a template. Errors show nothing of it."""
+    try:
+        text = secret.reveal() if secret.is_written else ""
+    except UsageError:
+        return secret  # whoever makes use of it gets to know
+    if not holds_template(text):
+        return secret
+    try:
+        value = templates.value_of(Template(text=text), names, name)
+    except TemplateError:
+        message = f"variable {name!r}: the template that it holds, encrypted, cannot be rendered; it is not shown"
+        raise TemplateError(message, hint="Look at it with `ansible-vault view`") from None
+    return value.secret() if isinstance(value, Hidden) else Secret(str(value))
 
 
 class Names(Mapping[str, Any]):
@@ -154,9 +192,26 @@ def host_variables(
     play_vars: Mapping[str, Any],
     extra_vars: Mapping[str, Any],
     templates: Templates,
-    more: Mapping[str, Any] | None = None,
+    more: Sequence[Mapping[str, Any]] = (),
+    *,
+    found: Mapping[str, Any] | None = None,
+    check_vars: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, Any] | None = None,
 ) -> Variables:
-    """A host's variables in a play: extra variables before the play's, those before the inventory's. `more` are names
-    that nobody can set, as `MAGIC` are."""
+    """A host's variables in a play: extra variables before those `found` out during the run (finished values: results,
+    facts, items of loops), a check's own, the play's, the inventory's and the `defaults` of parameters. `more` are
+    names that nobody can set, as `MAGIC` are; the weakest of all are those of `connection_names`."""
     magic = {"inventory_hostname": host.name, "group_names": [g for g in host.groups if g != "all"]}
-    return Variables(({**magic, **(more or {})}, extra_vars, play_vars, host.vars), templates)
+    inner = [layer for layer in (found, check_vars) if layer is not None]
+    layers = (magic, *more, extra_vars, *inner, play_vars, host.vars, defaults or {}, connection_names(host))
+    return Variables(layers, templates, inert=found)
+
+
+def connection_names(host: Host) -> Mapping[str, Any]:
+    """How the host is reached, under Ansible's names, where its variables do not say so anyway."""
+    found: dict[str, Any] = {"ansible_host": host.address}
+    if host.port is not None:
+        found["ansible_port"] = host.port
+    if host.user is not None:
+        found["ansible_user"] = host.user
+    return found

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from checkrunner.model.errors import LoadError, TemplateError
-from checkrunner.model.metadata import REGISTERED_NAMES, RESULT_NAMES
+from checkrunner.model.inventory import empty
+from checkrunner.model.metadata import RESULT_NAMES
 from checkrunner.model.playbook import Check, PromptRule
 from checkrunner.plan.answers import render_answer
 from checkrunner.plan.build import Plan, same_everywhere
@@ -21,15 +22,21 @@ from checkrunner.plan.faults import (
     undefined_error,
     value_error,
 )
-from checkrunner.plan.hostplan import Entry, HostPlan
-from checkrunner.plan.shape import Part
+from checkrunner.plan.hostplan import Entry, HostPlan, Track
+from checkrunner.plan.known_names import registered_names
+from checkrunner.plan.needs import need_errors
+from checkrunner.plan.shape import Part, own_loop_names
 from checkrunner.plan.values import NotANumberError
-from checkrunner.plan.variables import Names
+from checkrunner.plan.variables import Names, connection_names
 
 __all__ = ["Look", "PlanError", "check_plan", "nothing_else", "plan_errors"]
 
-_REGEX_PARTS = re.compile(r"expect\.std(out|err)\.(not_)?matches|slice\.pattern|prompts\.match")
+_REGEX_PARTS = re.compile(
+    r"expect\.std(out|err)\.(not_)?matches|slice\.pattern|prompts\.match|parse\.pattern|extract\.regex"
+)
 
+_TRIED_ITEMS = 50
+"""Of a loop whose items are known before the run. Further ones are as the first ones, most of the time."""
 
 _SHOWN = 10
 
@@ -89,12 +96,12 @@ def plan_errors(plan: Plan, also: Look = nothing_else) -> list[TemplateError]:
         if host and hosts[-1:] != [host]:
             hosts.append(host)
 
-    for shape in plan.shapes.values():
-        for error in (*shape.errors, *also(shape.check)):
+    for key, shape in plan.shapes.items():
+        for error in (*shape.errors, *also(shape.check), *need_errors(plan, key)):
             note(error)
     for track in {id(host.track): host.track for host in plan.hosts}.values():
         for entry in track.entries:
-            for error in _result_errors(entry):
+            for error in _result_errors(track, entry):
                 note(error)
     done: set[int] = set()
     for host in plan.hosts:
@@ -115,7 +122,7 @@ def _in_file(plan: Plan, error: TemplateError) -> TemplateError:
     return restated(error, error.message, *excerpt(plan.playbook, error.source, error.line_text))
 
 
-def _result_errors(entry: Entry) -> Iterator[TemplateError]:
+def _result_errors(track: Track, entry: Entry) -> Iterator[TemplateError]:
     """What a text reads of a registered result that no result has, or of the check's values and is none of them."""
     values = [extract.name for extract in entry.shape.check.extracts]
     for part in entry.shape.parts:
@@ -123,13 +130,16 @@ def _result_errors(entry: Entry) -> Iterator[TemplateError]:
             for name in sorted(part.attributes.get("values", frozenset()) - {*values}):
                 yield value_error(part.template, part.expression, name, values)
         for name in part.attributes:
-            if name in entry.before and name in part.free:
-                for attribute in sorted(part.attributes[name] - {*REGISTERED_NAMES}):
+            if name not in entry.reads or name not in part.free:
+                continue
+            known = registered_names(track.by_key[entry.reads[name]].shape.check)
+            if known is not None:
+                for attribute in sorted(part.attributes[name] - known):
                     yield attribute_error(part.template, part.expression, attribute, f"the result {name!r}")
 
 
 def _host_errors(plan: Plan, host: HostPlan, done: set[int]) -> Iterator[tuple[Entry, TemplateError]]:
-    lacking = host.track.from_host - host.host.vars.keys()
+    lacking = host.track.from_host - host.host.vars.keys() - connection_names(host.host).keys()
     for entry in host.track.entries:
         if id(entry) in done:
             continue
@@ -156,15 +166,16 @@ def _conditions(host: HostPlan, entry: Entry, names: Mapping[str, Any]) -> bool 
     """False when a condition is false already; None when one needs a result to be known."""
     if not entry.shape.check.when:
         return True
-    if entry.shape.when_names & entry.before.keys():
-        return None
-    return host.unmet(entry, names) is None
+    unsettled = entry.shape.when_names & entry.late
+    if host.unmet(entry, names, without=entry.late) is not None:
+        return False
+    return None if unsettled else True
 
 
 def _undefined(
     plan: Plan, host: HostPlan, entry: Entry, missing: frozenset[str], names: Mapping[str, Any]
 ) -> Iterator[TemplateError]:
-    known = [*names, *entry.before]
+    known = [*names, *entry.late]
     for part in entry.shape.parts:
         for name in sorted(part.needed & missing):
             where = _registered_elsewhere(plan, host, entry, name)
@@ -174,7 +185,7 @@ def _undefined(
                 message, hint = where
                 offset = find_name(part.template, name, expression=part.expression)
                 yield fault_at(part.template, offset, message, hint)
-        for name in sorted(part.free - missing - entry.before.keys()):
+        for name in sorted(part.free - missing - entry.late):
             try:
                 names.get(name)
             except TemplateError as error:
@@ -205,14 +216,48 @@ def _trial(plan: Plan, host: HostPlan, entry: Entry) -> Iterator[TemplateError]:
         yield from (e for part in entry.shape.parts if (e := _bad_regex(part, part.template.text)))
         return
     names = host.variables(entry)
+    late = entry.late
     try:
-        if _conditions(host, entry, names) is not True:
-            return
+        holds = _conditions(host, entry, names)
     except TemplateError as error:
         yield error
         return
+    if holds is False:
+        return
+    if entry.shape.check.loop is not None and not entry.shape.follows:
+        own = frozenset(own_loop_names(entry.shape.check))
+        if any(part.where == "loop" and not part.free.isdisjoint(late - own) for part in entry.shape.parts):
+            yield from _trial_parts(plan, entry, names, late) if holds else ()
+            return
+        try:
+            items = host.each_item(entry, empty())
+        except TemplateError as error:
+            yield error
+            return
+        settled = _without(entry, own)
+        for _, _, given in items[:_TRIED_ITEMS]:
+            its = host.variables(entry, given)
+            try:
+                if host.unmet(entry, its, without=settled) is None:
+                    yield from _trial_parts(plan, entry, its, settled)
+            except TemplateError as error:
+                yield error
+        return
+    if holds:
+        yield from _trial_parts(plan, entry, names, late)
+
+
+def _without(entry: Entry, own: frozenset[str]) -> frozenset[str]:
+    """The names that are not settled where those of the entry's own loop are."""
+    late = entry.late - own
+    first = frozenset(name for name in late if not entry.shape.reach.get(name))
+    return frozenset(name for name in late if not entry.shape.read_by([name]).isdisjoint(first))
+
+
+def _trial_parts(plan: Plan, entry: Entry, names: Mapping[str, Any], late: frozenset[str]) -> Iterator[TemplateError]:
+    """Render each text that reads nothing of what is known only during the run."""
     for part in entry.shape.parts:
-        if not part.free.isdisjoint(entry.before):
+        if part.where == "loop" or not part.free.isdisjoint(late):
             continue
         if part.expression:
             yield from _wrong_types(plan, part, names)

@@ -183,7 +183,7 @@ def test_errors_name_host_setting_and_place_once(tmp_path: Path) -> None:
         ("{{ ansible_user }}", "needs itself"),
         ("{{ a | nope }}", "no filter is called 'nope'"),
         ("{{ a", "not a valid template"),
-        ("{{ lookup('pipe', 'id') }}", "only lookup('env', 'NAME')"),
+        ("{{ lookup('pipe', 'id') }}", "no look-up is called 'pipe' here"),
         ("{{ hostvars['nope'].x }}", "there is no 'nope' in it"),
         ("{{ hostvars.gate._layers }}", ""),
     ],

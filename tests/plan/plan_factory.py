@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from checkrunner.model.inventory import Host
-from checkrunner.model.plan import CheckOutcome, PlannedCheck
-from checkrunner.model.playbook import Check, Expectation, Play, Playbook
+from checkrunner.model.plan import CheckOutcome, Items, PlannedCheck, Skip, Step
+from checkrunner.model.playbook import Check, Expectation, Loop, Play, Playbook
 from checkrunner.model.results import Execution, Output, Result, Verdict, VerdictState
 from checkrunner.model.sources import SourceRef, Template
 from checkrunner.plan.build import Plan, build_plan
+from checkrunner.plan.loops import whole_of
 
 PATH = "checks.yml"
 
@@ -69,3 +70,43 @@ def outcome(
         fields: dict[str, Any] = {"rc": 0, "execution": Execution.DONE, **lines, **result}
         found = Result(seq=1, session="main", **fields)
     return CheckOutcome(host="h1", planned=planned, verdict=Verdict(state=state), result=found)
+
+
+def loop_of(items: Any, line: int = 1, **fields: Any) -> Loop:
+    if "label" in fields:
+        fields["label"] = text(fields["label"], line)
+    written = text(items, line) if isinstance(items, str) else items
+    return Loop(items=written, source=SourceRef(path=PATH, line=line, column=7), **fields)
+
+
+def resolve_all(
+    plan: Plan, ends: Callable[[Step], CheckOutcome] | None = None, host: int = 0
+) -> tuple[dict[str, str], dict[str, CheckOutcome]]:
+    """Goes through a host's checks as a run does, one after another: what was run, or why not, by key and in order;
+    and the outcomes. `ends` says how commands end; well, without it."""
+    one = plan.hosts[host]
+    told: dict[str, str] = {}
+    outcomes: dict[str, CheckOutcome] = {}
+
+    def go(planned: PlannedCheck) -> CheckOutcome:
+        assert planned.needs <= outcomes.keys(), f"{planned.key} waits for {planned.needs - outcomes.keys()}"
+        resolved = one.resolve(planned, outcomes)
+        if isinstance(resolved, Items):
+            found = whole_of(planned, [go(item) for item in resolved.items])
+            outcomes[planned.key] = found
+            return found
+        if isinstance(resolved, Skip):
+            told[planned.key] = f"({resolved.reason})"
+            found = outcome(planned, VerdictState.SKIPPED, ran=False)
+        else:
+            assert isinstance(resolved, Step)
+            told[planned.key] = f"{resolved.on}: {resolved.command.shell}" if resolved.on else resolved.command.shell
+            found = ends(resolved) if ends else outcome(planned)
+        outcomes[planned.key] = found
+        for follower in one.follow(found):
+            go(follower)
+        return found
+
+    for planned in one.checks:
+        go(planned)
+    return told, outcomes

@@ -30,7 +30,9 @@ def planned(plan: Plan, key: str, host: int = 0) -> PlannedCheck:
 
 
 def resolve(plan: Plan, key: str = "c", host: int = 0, **outcomes: Any) -> Step | Skip:
-    return plan.hosts[host].resolve(planned(plan, key, host), outcomes)
+    resolved = plan.hosts[host].resolve(planned(plan, key, host), outcomes)
+    assert isinstance(resolved, (Step, Skip))
+    return resolved
 
 
 def test_each_host_once_in_inventory_order() -> None:
@@ -234,6 +236,8 @@ def test_what_a_registered_result_has() -> None:
         "failed": True,
         "skipped": False,
         "missing": [],
+        "attempts": 1,
+        "item": None,
     }
 
 

@@ -26,12 +26,11 @@ class Written(Secret):
 def value(
     text: str | Secret | tuple[Any, ...],
     *play_vars: dict[str, Any],
-    more: dict[str, Any] | None = None,
     **variables: Any,
 ) -> Any:
     host = make_host(**variables)
     plays = [(make_play(make_check(f"c{n}"), vars=v), [host]) for n, v in enumerate(play_vars or ({},))]
-    names = SettingNames(plan_plays(plays).hosts[0], more or {})
+    names = SettingNames(plan_plays(plays).hosts[0])
     return value_of_setting(Setting(name="ansible_user", value=text, source=AT, line_text="the line"), names)
 
 
@@ -42,7 +41,7 @@ def test_values_have_their_types() -> None:
 
 
 def test_other_names_win_and_plays_come_before_the_inventory() -> None:
-    assert value("{{ groups }}{{ x }}", {"x": "play"}, more={"groups": "more"}, groups="host", x="host") == "moreplay"
+    assert value("{{ groups.all[0] }}{{ x }}", {"x": "play"}, groups="host", x="host") == "h1play"
 
 
 def test_what_a_secret_goes_into_is_one() -> None:

@@ -201,10 +201,17 @@ def test_registered_names() -> None:
     assert sorted(p.message for p in lint(plan)) == [
         "check 'b' registers 'x', but check 'a' registers it too: later checks read this one",
         "check 'c' registers 'var', but it is a variable of host h1 as well: later checks read the result",
-        "check 'd' registers 'own', but it is a variable of the play or command line as well: later checks read the result",
+        "check 'd' registers 'own', but it is a variable of the play as well: later checks read the result",
         "check 'e' registers 'rc', but it already means something in expressions",
         "variable 'cwd' is hidden by the name of a result's metadata",
         "variable 'group_names' cannot be set",
+    ]
+
+
+def test_a_registered_name_that_the_command_line_sets() -> None:
+    checks = [make_check("a", register="x"), make_check("b", "echo {{ x }}")]
+    assert [problem.message for problem in lint(plan_of(*checks, extra_vars={"x": 1}))] == [
+        "check 'a' registers 'x', but -e sets it as well: later checks read that"
     ]
 
 
