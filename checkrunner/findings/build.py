@@ -143,6 +143,7 @@ class _Building:
             result=self._texts_in(shared_result(entry.outcomes) if ran else {}),
             seen=self._texts_in(shared_seen(entry.outcomes)),
             values=shared_values(entry.outcomes, self._short),
+            because=first.planned.follows,
             slices=first.slices,
             notes=self._notes(entry, differ),
             why=self.text(why),

@@ -12,9 +12,11 @@ from checkrunner.load.documents import Document
 from checkrunner.load.fileset import FileSet
 from checkrunner.load.nodes import YamlList, YamlMap, YamlScalar, raw_text
 from checkrunner.load.params import differing
-from checkrunner.load.plays import read_play
+from checkrunner.load.plays import ReadPlay, read_play
 from checkrunner.load.problems import raise_all
 from checkrunner.load.secrets import SecretReader
+from checkrunner.load.task_imports import entries
+from checkrunner.load.task_words import is_task_play
 from checkrunner.model.errors import PlaybookError, UnknownNameError, nearest
 from checkrunner.model.playbook import Play, Playbook
 from checkrunner.model.sources import SourceRef
@@ -55,17 +57,24 @@ def read_playbook(path: str, text: str | None = None, secrets: SecretReader | No
     errors: list[PlaybookError] = []
     lost: set[str] = set()
     ids: set[str] = set()
-    for node in _play_nodes(files.main(text)):
-        read = read_play(node, files, ids)
+    for entry in entries(files.main(text), files, _play_nodes, errors):
+        read = _task_play(entry.node, files) if is_task_play(entry.node) else read_play(entry.node, files, ids)
         errors += read.errors
         lost |= read.lost
         if read.play is not None:
-            plays.append(read.play)
+            plays.append(entry.applied(read.play))
             ids |= {check.id for check in (*read.play.pre_checks, *read.play.checks)}
     errors += differing(plays, files)
     errors.sort(key=lambda error: files.order(error.source))
     playbook = Playbook(path=path, plays=tuple(plays), digest=files.digest, lines=files.lines, included=files.included)
     return Reading(playbook=playbook, errors=tuple(errors), lost=frozenset(lost))
+
+
+def _task_play(node: YamlMap, files: FileSet) -> ReadPlay:
+    from checkrunner.load.tasks import read_task_play
+
+    play, errors = read_task_play(node, files)
+    return ReadPlay(play=play, errors=tuple(errors))
 
 
 def find_playbook(name_or_path: str) -> str:

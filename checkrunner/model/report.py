@@ -143,7 +143,7 @@ class Finding:
     text (``web[01-03]``), `names` the hosts one by one. `result` holds metadata shared by all of them: a value where
     they agree, a NumberRange where they do not. `seen` is what a command that did not end was last seen doing: the
     parts of an `Observation` that are there (`pid` of a single host only, `since_s` perhaps as a NumberRange), and
-    `prompt`.
+    `prompt`. `because` is the key of the check whose trouble made this one run.
     """
 
     id: str
@@ -159,6 +159,7 @@ class Finding:
     result: Mapping[str, object] = field(default_factory=dict)
     seen: Mapping[str, object] = field(default_factory=dict)
     values: tuple[ValueSummary, ...] = ()
+    because: str = ""
     slices: tuple[Slice, ...] = ()
     notes: tuple[str, ...] = ()
     why: str = ""

@@ -44,7 +44,8 @@ _CR = "\ue00d"
 @dataclass(slots=True, kw_only=True)
 class Unit:
     """A parsed text. `free` are the names it takes from outside, `guarded` those of them that may be missing
-    (``x | default(1)``, ``x is defined``), `attributes` what is read of each name (``x.rc``)."""
+    (``x | default(1)``, ``x is defined``), `attributes` what is read of each name (``x.rc``), and `reads` the same with
+    "" for a name that is used as a whole."""
 
     template: Template
     expression: bool
@@ -52,6 +53,7 @@ class Unit:
     free: frozenset[str]
     guarded: frozenset[str]
     attributes: Mapping[str, frozenset[str]]
+    reads: Mapping[str, frozenset[str]]
     lone: nodes.Expr | None = None
     text_code: jinja2.Template | None = None
     value_code: jinja2.Template | None = None
@@ -221,6 +223,7 @@ class Engine:
             free=free,
             guarded=guarded,
             attributes=attributes,
+            reads=_reads(tree),
             lone=_lone(tree),
         )
 
@@ -267,6 +270,28 @@ def _survey(tree: nodes.Template) -> tuple[frozenset[str], frozenset[str], Mappi
         if isinstance(item.node, nodes.Name) and isinstance(item.arg, nodes.Const):
             attributes.setdefault(item.node.name, set()).add(str(item.arg.value))
     return free, free & guarded, {name: frozenset(found) for name, found in attributes.items()}
+
+
+def _reads(tree: nodes.Template) -> Mapping[str, frozenset[str]]:
+    """What is read of each name: its attributes, and "" where it is used as a whole. Whether a test holds for it
+    (``x is failed``) is neither."""
+    found: dict[str, set[str]] = {}
+
+    def look(node: nodes.Node) -> None:
+        for child in node.iter_child_nodes():
+            if isinstance(child, nodes.Name):
+                if isinstance(node, nodes.Getattr):
+                    found.setdefault(child.name, set()).add(node.attr)
+                elif isinstance(node, nodes.Getitem) and node.node is child and isinstance(node.arg, nodes.Const):
+                    found.setdefault(child.name, set()).add(str(node.arg.value))
+                elif isinstance(node, nodes.Test) and node.node is child:
+                    found.setdefault(child.name, set())
+                elif child.ctx == "load":
+                    found.setdefault(child.name, set()).add("")
+            look(child)
+
+    look(tree)
+    return {name: frozenset(attributes) for name, attributes in found.items()}
 
 
 def _root(node: nodes.Node | None) -> str:

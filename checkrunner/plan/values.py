@@ -27,7 +27,6 @@ __all__ = [
     "SecretInTextError",
     "hide",
     "put_in_shell",
-    "registered_of",
 ]
 
 
@@ -229,12 +228,6 @@ class Registered:
 
 
 _SUMS = ("stdout_lines", "stderr_lines", "stdout_bytes", "stderr_bytes", "elapsed_s", "cpu_s", "answered")
-
-
-def registered_of(outcome: CheckOutcome) -> Any:
-    """What a later text reads under the name that an outcome is registered as: of a task Ansible's result, of a check
-    a `Registered`."""
-    return outcome.registered if outcome.planned.check.task is not None else Registered(outcome)
 
 
 _NOTHING: Mapping[str, Any] = {

@@ -95,7 +95,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     document: dict[str, Any] = {"id": safe_json(finding.id), "check": safe_json(finding.check)}
     if finding.name != finding.check:
         document.update(_filled(name=finding.name))
-    document.update(_filled(play=finding.play))
+    document.update(_filled(play=finding.play, because=finding.because))
     document["severity"] = str(finding.severity)
     document["verdict"] = str(finding.verdict)
     if finding.verdict is VerdictState.OK and finding.reasons:

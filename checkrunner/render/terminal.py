@@ -151,7 +151,10 @@ class _Page:
         if self._many_plays and finding.play:
             title += f" (play {safe(finding.play)})"
         yield self._style(color, f"{label:<6}") + self._style("bold", title)
-        yield from wrapped(self._hosts(finding.hosts, len(finding.names)), self._width, first=_INDENT, rest=_INDENT)
+        where = self._hosts(finding.hosts, len(finding.names))
+        if finding.because:
+            where += f", because of {safe(finding.because)}"
+        yield from wrapped(where, self._width, first=_INDENT, rest=_INDENT)
         for reason in telling_reasons(finding):
             yield from self._reason(reason)
         yield from self._values(finding)
@@ -200,6 +203,8 @@ class _Page:
         since = finding.seen.get("since_s")
         if isinstance(since, NumberRange):
             facts.append(f"{_plain(finding.seen.get('kind', 'seen'))} for {_value(since, _seconds)}")
+        if attempts := result.get("attempts"):
+            facts.append(f"attempts {_value(attempts, _plain)}")
         facts += _samples(result)
         if answered := result.get("answered"):
             facts.append(f"questions answered: {_value(answered, _plain)}")

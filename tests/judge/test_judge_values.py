@@ -15,7 +15,7 @@ from checkrunner.judge.extracts import MOST_ENTRIES
 from checkrunner.judge.parsed import UnreadError
 from checkrunner.judge.parsing import PARSERS, Reading, decoded, parse
 from checkrunner.judge.value_problems import value_problems
-from checkrunner.model.results import CaptureState, Execution, SliceMode, Stream
+from checkrunner.model.results import Execution, SliceMode, Stream
 from checkrunner.model.values import MOST_PARSED_BYTES, ParseAs
 
 
@@ -343,7 +343,6 @@ def test_what_is_wrong_whatever_the_output_is() -> None:
         assert word in message
 
 
-def test_a_capture_may_be_complete_and_empty() -> None:
-    assert CaptureState.COMPLETE == "complete"
+def test_an_empty_output() -> None:
     assert value(check(extract(regex="x", agg="list")), "").value == ()
     assert value(check(extract(regex="x", agg="count")), "").value == 0
