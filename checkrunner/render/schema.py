@@ -139,7 +139,7 @@ def _finding() -> Schema:
                 "type": "object",
                 "description": "Metadata of the command (rc, elapsed_s, stdout_lines, ...): a value where all hosts"
                 " agree, else a range. Numbers that are 0 on all hosts are left out, except rc; attempts is there"
-                " where a command was run more than once. leftover_pids has at most five pids, for a finding of one host."
+                " where a command was run more than once. leftover_pids has at most five pids, of one host."
                 " rc is absent where a command was ended as planned, after its duration.",
                 "properties": {"samples": {"$ref": "#/$defs/samples"}},
                 "additionalProperties": {
