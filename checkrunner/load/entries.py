@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # they are loaded only to read a playbook
 
 __all__ = ["Built", "Findings", "checks_of", "read_entries", "validated"]
 
-_MOST_CHECKS = 20_000
+_MOST_ENTRIES = 10_000
 _INCLUSIONS = ("include_checks", "import_checks")
 
 M = TypeVar("M", bound="StrictModel")
@@ -31,13 +31,14 @@ M = TypeVar("M", bound="StrictModel")
 
 @dataclass(slots=True, kw_only=True)
 class Findings:
-    """What came up while a play was read: errors, names that what had to be left out would have given, and how many
-    checks there are so far."""
+    """What came up while a play was read: errors, names that what had to be left out would have given, how many
+    checks there are so far, and how many entries of lists with them: inclusions can multiply."""
 
     files: FileSet
     errors: list[PlaybookError] = field(default_factory=list)
     lost: set[str] = field(default_factory=set)
     count: int = 0
+    entries: int = 0
 
     def fail(self, at: YamlMap | YamlList | YamlScalar | SourceRef, message: str, hint: str = "") -> None:
         """Note an error at a place."""
@@ -70,6 +71,10 @@ def read_entries(nodes: Iterable[object], found: Findings, scope: Scope, within:
     """The checks of a list, in order. `within` are the files that are being read, the outermost first."""
     built: list[Built] = []
     for node in nodes:
+        found.entries += 1
+        if found.entries > _MOST_ENTRIES:
+            _too_many(node, found)
+            break
         if not isinstance(node, YamlMap):
             _no_mapping(node, found)
         elif "block" in node:
@@ -110,6 +115,12 @@ def _no_mapping(node: Any, found: Findings) -> None:
     found.fail(node, f"a mapping is expected here, this is {raw_text(node)}", hint)
 
 
+def _too_many(node: Any, found: Findings) -> None:
+    if found.entries == _MOST_ENTRIES + 1:  # said once, and the others are not read
+        message = f"a play has more than {_MOST_ENTRIES:,} checks, blocks and inclusions"
+        found.fail(node, message, "Use `loop`, or fewer inclusions.")
+
+
 def _block(node: YamlMap, found: Findings, scope: Scope, within: tuple[str, ...]) -> list[Built]:
     from checkrunner.load.schema_checks import BlockModel
 
@@ -146,7 +157,7 @@ def _included(named: YamlScalar, files: FileSet, within: tuple[str, ...]) -> tup
         raise files.fail(named, f"the file includes itself: {around}", "Take one of these inclusions out.")
     document = files.document(named)
     root = document.root
-    if root is None or (isinstance(root, YamlScalar) and root.value is None):
+    if root is None or root == [] or (isinstance(root, YamlScalar) and root.value is None):
         raise files.fail(
             SourceRef(path=path, line=1, column=1), "the file is empty", "Write a list of checks: `- run: ...`."
         )
@@ -167,11 +178,6 @@ def _check(node: YamlMap, found: Findings, scope: Scope, within: tuple[str, ...]
 
     found.count += 1
     number = found.count
-    if number > _MOST_CHECKS:
-        if number == _MOST_CHECKS + 1:
-            hint = "Use `loop`, or fewer inclusions."
-            found.fail(node, f"a play has more than {_MOST_CHECKS:,} checks".replace(",", " "), hint)
-        return None
     before = len(found.errors)
     model, rest = validated(CheckModel, node, found)
     written = node.get("on_fail")

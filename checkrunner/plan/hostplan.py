@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from checkrunner.model.errors import TemplateError
+from checkrunner.model.errors import TemplateError, UsageError
 from checkrunner.model.inventory import Host, empty
 from checkrunner.model.metadata import truth
 from checkrunner.model.options import RunOptions
@@ -23,7 +23,7 @@ from checkrunner.model.plan import (
     Step,
 )
 from checkrunner.model.results import RawSlice, Result, SliceQuery, Stream, Verdict, VerdictState
-from checkrunner.model.sources import Secret, Template
+from checkrunner.model.sources import NOWHERE, Secret, Template
 from checkrunner.model.tasks import ON_HOST
 from checkrunner.plan.answers import render_answer
 from checkrunner.plan.flow import Flow
@@ -227,14 +227,28 @@ class HostPlan:
             step = self._step(entry, planned, names)
         elif step.planned is not planned:
             step = replace(step, planned=planned)
-        wanted = account(entry.shape, self.host, self._setup.options.become)
+        where = self._called(step.on, entry) if step.on else self.host
+        wanted = account(entry.shape, where, self._setup.options.become)
         if wanted is None:
             return step
         if not wants_exact(entry.shape):
             return replace(step, command=replace(step.command, become=wanted))
-        login = self.host.user if self.host.transport == "ssh" else None
+        login = where.user if where.transport == "ssh" else None
         shell = exact_command(entry.shape, step.command.shell, wanted, login)
         return replace(step, command=replace(step.command, shell=shell, exact=wanted))
+
+    def _called(self, name: str, entry: Entry) -> Host:
+        """The host that a check is delegated to: whom it runs as there is up to that host's variables."""
+        if self._setup.host_called is None:
+            return self.host
+        try:
+            return self._setup.host_called(name)
+        except TemplateError:
+            raise
+        except UsageError as error:
+            where = entry.shape.check.delegate_to
+            source = where.source if where is not None else NOWHERE
+            raise TemplateError(f"delegate_to: {error.message}", source=source, hint=error.hint) from error
 
     def _step(self, entry: Entry, planned: PlannedCheck, names: Mapping[str, Any]) -> Step:
         command = make_command(entry.shape, names, self._setup)
