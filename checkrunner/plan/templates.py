@@ -7,6 +7,7 @@ texts and names, nothing of hosts and checks.
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -208,7 +209,9 @@ class Engine:
             raise fault_at(template, text.index("${#") + 1, message, RAW_HINT)
         source = text.replace("\r", _CR) if "\r" in text and _CR not in text else text
         try:
-            tree = self._expression_tree(source) if expression else self._environment.parse(source)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of escapes in texts, such as '\\d': they are taken as they stand
+                tree = self._expression_tree(source) if expression else self._environment.parse(source)
         except TemplateSyntaxError as error:
             raise syntax_error(template, expression, error.message or "", error.lineno) from error
         except RecursionError as error:
