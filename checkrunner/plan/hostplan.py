@@ -306,14 +306,16 @@ def make_command(shape: Shape, names: Mapping[str, Any], setup: Setup) -> Comman
     if check.run is not None:
         shell = templates.render(check.run, names, for_shell=True)
     else:
-        shell = shlex.join(templates.render(word, names) for word in check.argv)
+        words = (templates.render_or_omit(word, names) for word in check.argv)
+        shell = shlex.join(word for word in words if word is not None)
     env: Mapping[str, str | Secret] = empty()
     if check.env:
-        env = {
-            name: value if isinstance(value, Secret) else templates.render_env(value, names)
+        values = {
+            name: value if isinstance(value, Secret) else templates.render_env_or_omit(value, names)
             for name, value in check.env.items()
         }
-    cwd = templates.render(check.cwd, names) if check.cwd is not None else None
+        env = {name: value for name, value in values.items() if value is not None}
+    cwd = templates.render_or_omit(check.cwd, names) if check.cwd is not None else None
     return Command(
         shell=shell,
         session=check.session,
