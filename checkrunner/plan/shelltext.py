@@ -12,7 +12,65 @@ import shlex
 __all__ = ["READERS", "ShellText"]
 
 READERS: frozenset[str] = frozenset(
-    ["[", "basename", "cat", "cd", "cmp", "comm", "cp", "cut", "date", "df", "diff", "dirname", "du", "echo", "egrep", "expr", "false", "fgrep", "file", "getent", "grep", "head", "id", "kill", "ln", "logger", "ls", "lsof", "md5sum", "mkdir", "mv", "od", "pgrep", "pidof", "ping", "printf", "ps", "pwd", "readlink", "realpath", "rev", "rm", "rmdir", "sha256sum", "sort", "stat", "systemctl", "tail", "tee", "test", "touch", "tr", "true", "uname", "uniq", "wc", "which"]
+    [
+        "[",
+        "basename",
+        "cat",
+        "cd",
+        "cmp",
+        "comm",
+        "cp",
+        "cut",
+        "date",
+        "df",
+        "diff",
+        "dirname",
+        "du",
+        "echo",
+        "egrep",
+        "expr",
+        "false",
+        "fgrep",
+        "file",
+        "getent",
+        "grep",
+        "head",
+        "id",
+        "kill",
+        "ln",
+        "logger",
+        "ls",
+        "lsof",
+        "md5sum",
+        "mkdir",
+        "mv",
+        "od",
+        "pgrep",
+        "pidof",
+        "ping",
+        "printf",
+        "ps",
+        "pwd",
+        "readlink",
+        "realpath",
+        "rev",
+        "rm",
+        "rmdir",
+        "sha256sum",
+        "sort",
+        "stat",
+        "systemctl",
+        "tail",
+        "tee",
+        "test",
+        "touch",
+        "tr",
+        "true",
+        "uname",
+        "uniq",
+        "wc",
+        "which",
+    ]
 )
 """Commands that take their arguments as texts and names: within their quotes, what is quoted stays text. Others, such
 as ``bash -c``, ``ssh``, ``awk`` or ``psql``, read a language of their own there."""
@@ -22,13 +80,30 @@ _OF_INPUT = READERS | {"awk", "base64", "column", "jq", "sed"}
 
 _PRINTERS = frozenset({"echo", "printf"})
 _EVALUATORS = frozenset(
-    ["[[", "alias", "declare", "eval", "getopts", "let", "mapfile", "read", "readarray", "source", "trap", "typeset", "unset", "."]
+    [
+        "[[",
+        "alias",
+        "declare",
+        "eval",
+        "getopts",
+        "let",
+        "mapfile",
+        "read",
+        "readarray",
+        "source",
+        "trap",
+        "typeset",
+        "unset",
+        ".",
+    ]
 )
 """Commands that run, or reckon with, even a text that is quoted."""
 
 _SETTERS = frozenset({"export", "local", "readonly"})
 _BY_NAME = frozenset({"[", "printf", "test"})
-_PREFIXES = frozenset(["!", "{", "if", "then", "elif", "else", "while", "until", "do", "sudo", "time", "command", "builtin", "exec"])
+_PREFIXES = frozenset(
+    ["!", "{", "if", "then", "elif", "else", "while", "until", "do", "sudo", "time", "command", "builtin", "exec"]
+)
 _COMPOUND = frozenset({"}", "done", "fi", "esac"})
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _ELEMENT = re.compile(r"[A-Za-z_]\w*\[[^]]*\Z")

@@ -107,27 +107,29 @@ def sorted_deeply(value: Any) -> Any:
     return value
 
 
-def differences(oracle: Path, asked: list[Case]) -> list[str]:
-    found = []
+def differences(oracle: Path, asked: list[Case]) -> tuple[list[str], set[str]]:
+    """What nothing explains, and the explanations that were needed."""
+    found, needed = [], set()
     for case, answer in zip(asked, theirs(oracle, asked), strict=True):
         mine = ours(case)
-        if mine[0] == answer[0] == "error" or mine == answer:
+        failed = answer[0] == "error" or answer[1] == "CapturedExceptionMarker"  # an error that a filter was given
+        if mine == answer or (failed and mine[0] == "error"):
             continue
         text = case[1]
-        if any(re.search(pattern, text) for pattern in DIFFERENT):
-            continue
-        if ORDER_ASIDE.search(text) and sorted_deeply(mine[1]) == sorted_deeply(answer[1]):
-            continue
-        if answer[0] == "error" and "has no attribute" in answer[1] and LONELY.search(text):
-            continue
-        found.append(f"{case[0]} {text} {case[2] or ''}\n  ours   {mine}\n  theirs {answer}")
-    return found
+        if reasons := {pattern for pattern in DIFFERENT if re.search(pattern, text)}:
+            needed |= reasons
+        elif ORDER_ASIDE.search(text) and sorted_deeply(mine[1]) == sorted_deeply(answer[1]):
+            pass
+        elif not (failed and "has no attribute" in str(answer[1]) and LONELY.search(text)):
+            found.append(f"{case[0]} {text} {case[2] or ''}\n  ours   {mine}\n  theirs {answer}")
+    return found, needed
 
 
 @pytest.mark.timeout(300)
 def test_each_filter_and_test_with_each_kind_of_value(oracle: Path) -> None:
-    found = differences(oracle, cases())
+    found, needed = differences(oracle, cases())
     assert not found, f"{len(found)} differences\n" + "\n".join(found[:20])
+    assert needed == set(DIFFERENT), "a reason that no case needs any more goes"
 
 
 @pytest.mark.timeout(300)
@@ -135,26 +137,13 @@ def test_chains_of_filters(oracle: Path) -> None:
     made: list[Case] = []
 
     @seed(20)
-    @settings(max_examples=1500, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=500, database=None, deadline=None, suppress_health_check=list(HealthCheck))
     @given(MADE)
     def collect(case: Case) -> None:
         made.append(case)
 
     collect()
-    # What follows a set, or what a filter makes of an error, is about the differences above and nothing new.
-    asked = [case for case in made if not ORDER_ASIDE.search(case[1])]
-    found = differences(oracle, asked)
-    assert len(asked) > 500
+    asked = [case for case in made if not ORDER_ASIDE.search(case[1])]  # what follows takes the order on
+    assert len(asked) > 200
+    found, _ = differences(oracle, asked)
     assert not found, f"{len(found)} differences\n" + "\n".join(found[:20])
-
-
-def test_each_difference_is_one(oracle: Path) -> None:
-    """A reason that no case needs any more goes."""
-    everything = cases()
-    answers = theirs(oracle, everything)
-    needed = set()
-    for case, answer in zip(everything, answers, strict=True):
-        mine = ours(case)
-        if mine != answer and not mine[0] == answer[0] == "error":
-            needed |= {pattern for pattern in DIFFERENT if re.search(pattern, case[1])}
-    assert needed >= set(DIFFERENT)
