@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from checkrunner.app.connections import Settling
 from checkrunner.findings.redact import PatternRedactor
+from checkrunner.load.secrets import Sealed
 from checkrunner.model.errors import LoadError, TemplateError, UnknownNameError, UnsupportedError, UsageError
 from checkrunner.model.inventory import Host, Inventory
 from checkrunner.model.sources import Secret
@@ -88,6 +89,10 @@ class Delegates:
             raise error
         for secret in secrets_in((plan.host.password, plan.host.options)):
             secret.reveal()
+        for secret in secrets_in(plan.host.vars):
+            if isinstance(secret, Sealed) and secret.kind != "cmd":
+                with contextlib.suppress(UsageError):  # it is opened for the sake of masking alone
+                    secret.reveal()
         return plan.host
 
     def _found(self, name: str) -> Host:

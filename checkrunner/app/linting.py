@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from checkrunner.app.connections import settle_connections
+from checkrunner.app.delegates import with_delegates
 from checkrunner.app.links import Links
 from checkrunner.app.params import SetParams, set_params
 from checkrunner.app.prepare import Request, read_inventory
@@ -62,8 +63,9 @@ def lint_playbook(request: Request) -> Sequence[Problem]:
     problems += [*wrong, *_of_params(params, hosts)]
     for number, (found, guess) in enumerate(_plans(request, reading.playbook, hosts, known, params)):
         settled = settle_connections(found)
-        plan = settled.plan
-        problems += [problem for error in settled.errors for problem in _of_load(error)]
+        plan, delegates = with_delegates(settled.plan, params.inventory)
+        wrong_hosts = delegates.errors if delegates is not None and known else []
+        problems += [problem for error in (*settled.errors, *wrong_hosts) for problem in _of_load(error)]
         problems += _of_secrets(plan, secrets)
         problems += _of_plan(request, reading, plan, guess=guess, first=number == 0)
     return in_order(problems)

@@ -23,6 +23,7 @@ from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.secret_names import is_secret_name, secret_values
 from checkrunner.judge.judge import Judge
 from checkrunner.model.errors import UsageError
+from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.playbook import Play
 from checkrunner.model.report import Report, RunInfo, Wait
@@ -73,25 +74,11 @@ def run_prepared(
     judge = Judge(plan.templates)
     scripts = [HostScript(host, judge=judge, templates=plan.templates, redactor=redactor) for host in plan.hosts]
     links = Links(prepared.request.settings, password)
-    options = prepared.request.settings.run_options()
-    forks, narrowed = fit_forks(options.forks, len(scripts))
-    # Between plays that wait for each other hosts stay connected.
-    kept, _ = fit_forks(_MOST_KEPT, len(scripts)) if len(stages(plan.playbook.plays)) > 1 else (_MOST_KEPT, "")
-    delegates = prepared.delegates
-    warnings = [*prepared.warnings, *([narrowed] if narrowed else []), *_elsewhere(delegates, links)]
+    options, narrowed = _fitting(prepared)
+    warnings = [*prepared.warnings, *narrowed, *_elsewhere(prepared.delegates, links)]
     not_done = [links.warnings(script.host) for script in scripts]
     learning = Learning(driver, redactor) if driver else None
-    if delegates is not None:
-        delegates.redactor = redactor
-    engine = Engine(
-        links.open,
-        options=replace(options, forks=forks),
-        observer=observer,
-        driver=learning,
-        find=functools.partial(delegates.find, links.warnings) if delegates else None,
-        rooms=prepared.request.settings.session_options().max_sessions,
-        most_kept=kept,
-    )
+    engine = _engine(prepared, links, options, observer, learning, redactor)
     outcomes, reason, waits = asyncio.run(_run(engine, scripts, plan.playbook.plays, links, interrupted, observer))
     by_host = {script.host.name: script for script in scripts}
 
@@ -118,6 +105,38 @@ def run_prepared(
         for outcome, notes in zip(outcomes, not_done, strict=True)
     ]
     return build_report(noted, run=info, warnings=warnings, redactor=redactor, texts=texts, to_text=json_text)
+
+
+def _fitting(prepared: Prepared) -> tuple[RunOptions, list[str]]:
+    """The run's options with no more hosts at a time than this machine lets us have, and a sentence where that is
+    fewer."""
+    options = prepared.request.settings.run_options()
+    forks, narrowed = fit_forks(options.forks, len(prepared.plan.hosts))
+    return replace(options, forks=forks), [narrowed] if narrowed else []
+
+
+def _engine(
+    prepared: Prepared,
+    links: Links,
+    options: RunOptions,
+    observer: Observer,
+    driver: Driver | None,
+    redactor: PatternRedactor,
+) -> Engine:
+    delegates, plays, hosts = prepared.delegates, prepared.plan.playbook.plays, len(prepared.plan.hosts)
+    if delegates is not None:
+        delegates.redactor = redactor
+    # Hosts stay connected between plays that wait for each other.
+    kept = fit_forks(_MOST_KEPT, hosts)[0] if len(stages(plays)) > 1 else _MOST_KEPT
+    return Engine(
+        links.open,
+        options=options,
+        observer=observer,
+        driver=driver,
+        find=functools.partial(delegates.find, links.warnings) if delegates else None,
+        rooms=prepared.request.settings.session_options().max_sessions,
+        most_kept=kept,
+    )
 
 
 def _elsewhere(delegates: Delegates | None, links: Links) -> list[str]:

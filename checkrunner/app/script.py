@@ -7,16 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from checkrunner.findings.slices import early_queries, queries, show
-from checkrunner.judge.execution import REFUSED
+from checkrunner.judge.execution import REFUSED, not_looked, refused
 from checkrunner.judge.judge import Judge
 from checkrunner.model.inventory import Host
 from checkrunner.model.plan import CheckOutcome, Items, Judgement, PlannedCheck, Settled, Skip, Step
-from checkrunner.model.results import RawSlice, Result, Slice, SliceQuery, Verdict
+from checkrunner.model.results import RawSlice, Result, Slice, SliceQuery, Verdict, VerdictState
 from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Template
 from checkrunner.plan.hostplan import HostPlan
 from checkrunner.plan.loops import whole_of
+from checkrunner.plan.task_commands import needed_probes
 from checkrunner.plan.texts import Templates
+from checkrunner.plan.values import Registered
+from checkrunner.plan.variables import Names
 
 __all__ = ["HostScript"]
 
@@ -33,6 +36,7 @@ class HostScript:
         self._judge = judge
         self._templates = templates
         self._redactor = redactor
+        plan.masked_by(redactor.redact)
         # A check's names are fixed when it is resolved: the same ones render its probes, judge it, choose its slices.
         self._names: dict[str, Mapping[str, object]] = {}
 
@@ -47,6 +51,9 @@ class HostScript:
             probes = (*probes, REFUSED)
         early = early_queries(planned.check, self._renderer(names)) if planned.check.slices else ()
         reads = self._judge.reads(planned.check, names)
+        if planned.check.task is not None:
+            probes = (*probes, *needed_probes(planned.check))
+            reads = self._plan.outputs(planned)
         early = (*early, *reads)
         return replace(resolved, probes=probes, early=early, reads=len(reads)) if probes or early else resolved
 
@@ -59,12 +66,26 @@ class HostScript:
         attempt: int = 1,
     ) -> Judgement:
         """The verdict on a result, and the values in it."""
-        names = self._names[step.planned.key]
-        return self._judge.judgement(step, result, names, reads, attempt)
+        if step.planned.check.task is not None:
+            unable = not_looked(step.command, result) or refused(step.command, result)
+            return self._plan.judge_task(step, result, self._names[step.planned.key], reads, unable, attempt)
+        return self._judge.judgement(step, result, self._own(step, result), reads, attempt)
 
     def again(self, step: Step, result: Result, judgement: Judgement, attempt: int) -> float | None:
         """In how many seconds the command is to be run once more."""
-        return self._judge.again(step, result, judgement, self._names[step.planned.key], attempt)
+        if step.planned.check.task is not None:
+            return self._plan.again(step.planned, judgement, self._names[step.planned.key], attempt)
+        return self._judge.again(step, result, judgement, self._own(step, result), attempt)
+
+    def _own(self, step: Step, result: Result) -> Mapping[str, object]:
+        """The check's names; where it may be run again, with its own result under the name that it is registered as."""
+        planned = step.planned
+        names, register = self._names[planned.key], planned.check.register
+        if planned.check.until is None or register is None:
+            return names
+        state = VerdictState.OK if result.rc == 0 else VerdictState.CRIT
+        own = CheckOutcome(host=self.host.name, planned=planned, verdict=Verdict(state=state), result=result)
+        return Names({register: Registered(own)}, names)
 
     def whole(self, planned: PlannedCheck, items: Sequence[CheckOutcome]) -> CheckOutcome:
         """What a loop as a whole came to."""
@@ -76,6 +97,8 @@ class HostScript:
 
     def ask(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
         """The slices to fetch after the verdict."""
+        if step.planned.check.task is not None and step.planned.check.task.no_log:
+            return ()
         render = self._renderer(self._names[step.planned.key])
         return queries(step.planned.check, step, result, verdict, render)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import typer
@@ -13,7 +14,7 @@ if TYPE_CHECKING:  # only for their names: importing them is put off until they 
     from checkrunner.model.playbook import Param
     from checkrunner.settings import Settings
 
-__all__ = ["show_params"]
+__all__ = ["param_lines", "show_params"]
 
 _WIDTH = 100
 
@@ -33,12 +34,13 @@ def show_params(playbook: str, settings: Settings, format_name: str) -> int:
         typer.echo(f"{safe(path)} has no parameters.")
         return 0
     typer.echo(f"Parameters of {safe(path)}, to be set with -e NAME=VALUE or -e @FILE:\n")
-    for line in _lines(params):
+    for line in param_lines(params):
         typer.echo(safe(line))
     return 0
 
 
-def _lines(params: list[Param]) -> list[str]:
+def param_lines(params: Sequence[Param]) -> list[str]:
+    """A line for each parameter, and its help below."""
     name = max(len(param.name) for param in params)
     kind = max(len(param.type) for param in params)
     lines = []

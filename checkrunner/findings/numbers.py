@@ -51,6 +51,8 @@ def shared_result(outcomes: Sequence[CheckOutcome]) -> dict[str, object]:
             if low != high:
                 top = seen[values.index(high)].host
                 out[name] = NumberRange(minimum=low, median=median(numbers), maximum=high, max_host=top)
+    if any(outcome.attempts > 1 for outcome in seen):
+        out["attempts"] = _value_or_range([(outcome.attempts, outcome.host) for outcome in seen])
     if len(results) == 1 and (pids := results[0].leftover_pids):
         out["leftover_pids"] = pids[:_MOST_PIDS]
     if samples := _shared_samples(seen):

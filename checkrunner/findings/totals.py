@@ -54,8 +54,10 @@ def looked_everywhere(totals: Totals) -> bool:
 
 def execution_of(outcome: CheckOutcome) -> Execution:
     """How the check ended; what was skipped or has no result was not run."""
-    if outcome.result is None or outcome.verdict.state is VerdictState.SKIPPED:
+    if outcome.verdict.state is VerdictState.SKIPPED:
         return Execution.NOT_RUN
+    if outcome.result is None:  # a task that was answered here has nothing to run
+        return Execution.NOT_RUN if outcome.task is None else Execution.DONE
     return outcome.result.execution
 
 
@@ -85,7 +87,9 @@ def _kinds(checks: Iterable[CheckOutcome]) -> Counter[_Kind]:
             fine += 1
             continue
         ended = execution_of(check)
-        captured = capture_of(result) if result is not None and ended is not Execution.NOT_RUN else None
+        captured = (
+            None if ended is Execution.NOT_RUN else CaptureState.COMPLETE if result is None else capture_of(result)
+        )
         kinds[state, ended, captured] += 1
     if fine:
         kinds[VerdictState.OK, Execution.DONE, CaptureState.COMPLETE] += fine

@@ -115,14 +115,16 @@ _HINTS = (
     ("did not find expected '-' indicator", "Look at the indentation: this line is not part of the list above it."),
     ("unexpected end of stream", "A quote that was opened is not closed."),
     ("did not find expected ',' or", "A bracket that was opened is not closed, or the text must be quoted."),
-    ("exceeded maximum nesting", ""),
+    ("found unexpected ':'", "A text with a colon at its end must be quoted here: 'text:'."),
+    ("exceeded maximum nesting", "Nest it less."),
 )
+_LOOK = "Look at the quotes, the brackets and the indentation here and in the line above."
 
 
 def _from_yaml(exc: yaml.MarkedYAMLError, path: str, lines: list[str], error: type[LoadError]) -> LoadError:
     mark = exc.problem_mark or exc.context_mark
     problem = exc.problem or exc.context or "is not YAML"
-    hint = next((hint for text, hint in _HINTS if text in problem), "")
+    hint = next((hint for text, hint in _HINTS if text in problem), _LOOK)
     ref = SourceRef(path=path)
     if mark is not None:
         row, column = min(mark.line, len(lines) - 1), mark.column
@@ -194,7 +196,7 @@ class _Builder:
         elif event.tag and event.tag not in {f"{_TAG}map", f"{_TAG}seq"} and not self.is_unsafe(event.tag):
             raise self.tag_error(event.tag, event)
         if len(self.open) >= MAX_DEPTH:
-            raise self.fail(self.at(event), f"is nested deeper than {MAX_DEPTH} levels")
+            raise self.fail(self.at(event), f"is nested deeper than {MAX_DEPTH} levels", "Nest it less.")
         self.open.append((node, event.anchor))
         self.keys.append(None)
         self.merges.append([])
@@ -212,7 +214,9 @@ class _Builder:
     def alias(self, event: yaml.AliasEvent) -> None:
         name = str(event.anchor)
         if any(anchor == name for _, anchor in self.open):
-            raise self.fail(self.at(event), f"*{name} refers to the very value that it is part of")
+            raise self.fail(
+                self.at(event), f"*{name} refers to the very value that it is part of", "Write the value out."
+            )
         node = self.anchors.get(name)
         if node is None:
             hint = f"A text that starts with * must be quoted: '*{name}...'."
@@ -249,6 +253,9 @@ class _Builder:
 
     def grow(self, parent: YamlList | YamlMap, node: Node, event: yaml.Event) -> None:
         parent.size += node.size
+        parent.depth = max(parent.depth, node.depth + 1)
+        if parent.depth > MAX_DEPTH:  # by aliases of what is deep itself
+            raise self.fail(self.at(event), f"is nested deeper than {MAX_DEPTH} levels", "Nest it less.")
         if parent.size > _FREE_EXPANSION and parent.size > 10 * self.count:
             raise self.fail(self.at(event), "aliases make this far larger than the file itself", "Use fewer aliases.")
 
@@ -258,7 +265,7 @@ class _Builder:
             if isinstance(node, YamlMap) and self.char(ref) == "{":
                 hint = 'Quote the whole value: "{{ name }}".'
                 raise self.fail(ref, "a plain text cannot start with '{{'", hint)
-            raise self.fail(node.ref, f"a key must be a text, this is {raw_text(node)}")
+            raise self.fail(node.ref, f"a key must be a text, this is {raw_text(node)}", "Quote it to make it a text.")
         before = parent.keys_at.get(node.raw)
         if before is not None:
             message = f"key {node.raw!r} is here twice (first in line {before.line})"
@@ -275,7 +282,8 @@ class _Builder:
         node.keys_at.pop("<<", None)
         for part in source if isinstance(source, YamlList) else [source]:
             if not isinstance(part, YamlMap):
-                raise self.fail(part.ref, f"`<<` takes a mapping or a list of them, this is {raw_text(part)}")
+                hint = "Write `<<: *name` with the anchor of a mapping."
+                raise self.fail(part.ref, f"`<<` takes a mapping or a list of them, this is {raw_text(part)}", hint)
             for key, value in part.items():
                 if key not in node:
                     node[key] = value
@@ -284,7 +292,9 @@ class _Builder:
     def tag_error(self, tag: str, event: yaml.Event) -> LoadError:
         hints = {"!unsafe": "In a check, `raw: true` takes the command as it stands."}
         if tag in _SECRET_TAGS:
-            return self.fail(self.at(event), f"{tag} is for a text, this is a list or mapping")
+            return self.fail(
+                self.at(event), f"{tag} is for a text, this is a list or mapping", "Give each text the tag."
+            )
         close = nearest(tag, _SECRET_TAGS)
         shown = tag.replace(_TAG, "!!")
         hint = hints.get(

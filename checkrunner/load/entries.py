@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # they are loaded only to read a playbook
 
 __all__ = ["Built", "Findings", "checks_of", "read_entries", "validated"]
 
-_MOST_CHECKS = 20_000
+_MOST_ENTRIES = 10_000
 _INCLUSIONS = ("include_checks", "import_checks")
 
 M = TypeVar("M", bound="StrictModel")
@@ -31,13 +31,14 @@ M = TypeVar("M", bound="StrictModel")
 
 @dataclass(slots=True, kw_only=True)
 class Findings:
-    """What came up while a play was read: errors, names that what had to be left out would have given, and how many
-    checks there are so far."""
+    """What came up while a play was read: errors, names that what had to be left out would have given, how many
+    checks there are so far, and how many entries of lists with them: inclusions can multiply."""
 
     files: FileSet
     errors: list[PlaybookError] = field(default_factory=list)
     lost: set[str] = field(default_factory=set)
     count: int = 0
+    entries: int = 0
 
     def fail(self, at: YamlMap | YamlList | YamlScalar | SourceRef, message: str, hint: str = "") -> None:
         """Note an error at a place."""
@@ -47,11 +48,12 @@ class Findings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
     """A check, where it says whom it needs, and the checks that follow its trouble. `check.on_fail` is set by
-    `checks_of`."""
+    `checks_of`. `via` are the inclusions that it came by, the outermost first."""
 
     check: Check
     needs: dict[str, SourceRef]
     follow: tuple[Built, ...] = ()
+    via: tuple[SourceRef, ...] = ()
 
     def tree(self) -> Iterable[Built]:
         """This one, and all that follow it."""
@@ -69,6 +71,10 @@ def read_entries(nodes: Iterable[object], found: Findings, scope: Scope, within:
     """The checks of a list, in order. `within` are the files that are being read, the outermost first."""
     built: list[Built] = []
     for node in nodes:
+        found.entries += 1
+        if found.entries > _MOST_ENTRIES:
+            _too_many(node, found)
+            break
         if not isinstance(node, YamlMap):
             _no_mapping(node, found)
         elif "block" in node:
@@ -109,6 +115,12 @@ def _no_mapping(node: Any, found: Findings) -> None:
     found.fail(node, f"a mapping is expected here, this is {raw_text(node)}", hint)
 
 
+def _too_many(node: Any, found: Findings) -> None:
+    if found.entries == _MOST_ENTRIES + 1:  # said once, and the others are not read
+        message = f"a play has more than {_MOST_ENTRIES:,} checks, blocks and inclusions"
+        found.fail(node, message, "Use `loop`, or fewer inclusions.")
+
+
 def _block(node: YamlMap, found: Findings, scope: Scope, within: tuple[str, ...]) -> list[Built]:
     from checkrunner.load.schema_checks import BlockModel
 
@@ -133,7 +145,8 @@ def _inclusion(node: YamlMap, found: Findings, scope: Scope, within: tuple[str, 
         found.errors.append(error)
         return []
     built = read_entries(nodes, found, scope.inner(include, rest), inside)
-    return _prefixed(built, include.prefix) if include.prefix else built
+    own = _ids(built)
+    return [_renamed(one, include.prefix or "", own, named.ref) for one in built]
 
 
 def _included(named: YamlScalar, files: FileSet, within: tuple[str, ...]) -> tuple[YamlList, tuple[str, ...]]:
@@ -144,7 +157,7 @@ def _included(named: YamlScalar, files: FileSet, within: tuple[str, ...]) -> tup
         raise files.fail(named, f"the file includes itself: {around}", "Take one of these inclusions out.")
     document = files.document(named)
     root = document.root
-    if root is None or (isinstance(root, YamlScalar) and root.value is None):
+    if root is None or root == [] or (isinstance(root, YamlScalar) and root.value is None):
         raise files.fail(
             SourceRef(path=path, line=1, column=1), "the file is empty", "Write a list of checks: `- run: ...`."
         )
@@ -165,11 +178,6 @@ def _check(node: YamlMap, found: Findings, scope: Scope, within: tuple[str, ...]
 
     found.count += 1
     number = found.count
-    if number > _MOST_CHECKS:
-        if number == _MOST_CHECKS + 1:
-            hint = "Use `loop`, or fewer inclusions."
-            found.fail(node, f"a play has more than {_MOST_CHECKS:,} checks".replace(",", " "), hint)
-        return None
     before = len(found.errors)
     model, rest = validated(CheckModel, node, found)
     written = node.get("on_fail")
@@ -202,13 +210,13 @@ def _exact_around(check: CheckModel, node: YamlMap, found: Findings, scope: Scop
             found.fail(node, fault[1], fault[2])
 
 
-def _prefixed(built: list[Built], prefix: str) -> list[Built]:
-    """The same checks under other ids, and what they say of each other's."""
-    own = {one.check.id for top in built for one in top.tree()}
+def _ids(built: Iterable[Built]) -> frozenset[str]:
+    return frozenset(one.check.id for top in built for one in top.tree())
 
-    def renamed(one: Built) -> Built:
-        needs = {prefix + name if name in own else name: ref for name, ref in one.needs.items()}
-        check = replace(one.check, id=prefix + one.check.id, needs=tuple(needs))
-        return Built(check=check, needs=needs, follow=tuple(renamed(each) for each in one.follow))
 
-    return [renamed(one) for one in built]
+def _renamed(one: Built, prefix: str, own: frozenset[str], via: SourceRef) -> Built:
+    """The same check as an inclusion gives it: under another id, and so are those of the same file that it needs."""
+    needs = {prefix + name if name in own else name: ref for name, ref in one.needs.items()}
+    check = replace(one.check, id=prefix + one.check.id, needs=tuple(needs)) if prefix else one.check
+    follow = tuple(_renamed(each, prefix, own, via) for each in one.follow)
+    return Built(check=check, needs=needs, follow=follow, via=(via, *one.via))

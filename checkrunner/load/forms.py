@@ -31,7 +31,7 @@ def scalar(value: object) -> YamlScalar:
     """The value, which must be a text, number or boolean."""
     if not isinstance(value, YamlScalar):
         what = raw_text(value) if isinstance(value, YamlList | YamlMap) else repr(value)
-        hint = ""
+        hint = "Write a text."
         if isinstance(value, YamlMap) and len(value) == 1:
             hint = "A text that holds ': ' must be quoted."
         elif isinstance(value, YamlList):
@@ -40,9 +40,11 @@ def scalar(value: object) -> YamlScalar:
     if isinstance(value.value, Secret):
         raise problem("a secret cannot stand here", "Secrets go into `vars` of a play, and into `env` of a check.")
     if value.value is None and not value.style:
-        raise problem("a text is expected here, there is nothing")
+        raise problem("a text is expected here, there is nothing", "Write something, or leave the key out.")
     if "\x00" in value.raw:
-        raise problem("a NUL byte cannot be part of a command or text", at=value.place(value.raw.index("\x00")))
+        raise problem(
+            "a NUL byte cannot be part of a command or text", "Take it out.", at=value.place(value.raw.index("\x00"))
+        )
     return value
 
 

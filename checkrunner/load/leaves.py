@@ -80,7 +80,7 @@ def _leaf(parse: Callable[[YamlScalar], Any]) -> PlainValidator:
 
 def _whole_text(node: YamlScalar) -> Template:
     if not node.raw.strip():
-        raise NotationError("a text is expected here, this is empty")
+        raise NotationError("a text is expected here, this is empty", "Write something, or leave the key out.")
     return template(node)
 
 
@@ -98,7 +98,7 @@ def _expression(node: YamlScalar) -> Template:
     if isinstance(node.value, bool):
         return template(node, str(node.value).lower())
     if not node.raw.strip():
-        raise NotationError("an expression is expected here, this is empty")
+        raise NotationError("an expression is expected here, this is empty", "Write something, or leave the key out.")
     if _WRAPPED.fullmatch(node.raw):
         raise NotationError(
             "an expression in braces", f"Expressions are written without braces: {_unwrapped(node.raw)}"
@@ -142,7 +142,7 @@ def _word(node: YamlScalar) -> str:
 def _plain_text(node: YamlScalar) -> str:
     text = node.raw.strip()
     if not text:
-        raise NotationError("a text is expected here, this is empty")
+        raise NotationError("a text is expected here, this is empty", "Write something, or leave the key out.")
     return text
 
 
@@ -158,13 +158,13 @@ def _hosts(node: YamlScalar) -> str:
 def _tool(node: YamlScalar) -> str:
     text = _plain_text(node)
     if "\n" in text or "{{" in text:
-        raise NotationError(f"{text!r} is not the name of a tool or a path")
+        raise NotationError(f"{text!r} is not the name of a tool or a path", "Write `requires: [jq, /usr/sbin/lvs]`.")
     return text
 
 
 def _flag(node: YamlScalar) -> bool:
     if not isinstance(node.value, bool):
-        raise NotationError(f"true or false is expected here, this is {raw_text(node)}")
+        raise NotationError(f"true or false is expected here, this is {raw_text(node)}", "Write it without quotes.")
     return node.value
 
 
@@ -172,7 +172,7 @@ def _become(node: YamlScalar) -> bool | str:
     if node.value == "exact":
         return "exact"
     if not isinstance(node.value, bool):
-        raise NotationError(f"true, false or exact is expected here, this is {raw_text(node)}")
+        raise NotationError(f"true, false or exact is expected here, this is {raw_text(node)}", "Write `become: true`.")
     return node.value
 
 
@@ -187,7 +187,7 @@ def _variable(node: YamlScalar) -> str:
 def _line_range(value: object) -> tuple[int, int]:
     if isinstance(value, YamlList):
         if len(value) != 2 or not all(isinstance(item, YamlScalar) for item in value):
-            raise problem("a list of lines has two numbers: [first, last]")
+            raise problem("a list of lines has two numbers: [first, last]", "Write [3, 10], or '3-10'.")
         raw = f"{value[0].raw}-{value[1].raw}"
     else:
         raw = scalar(value).raw
@@ -218,7 +218,7 @@ def _play_vars(value: object) -> dict[str, Any]:
         return {}
     if not isinstance(value, YamlMap):
         what = raw_text(value) if isinstance(value, YamlScalar | YamlList) else repr(value)
-        raise problem(f"variables are a mapping (name: value), this is {what}")
+        raise problem(f"variables are a mapping (name: value), this is {what}", "Write `vars: {name: value}`.")
     for key in value:
         try:
             variable_name(key)
@@ -229,7 +229,7 @@ def _play_vars(value: object) -> dict[str, Any]:
 
 def _env_name(key: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key):
-        raise problem(f"{key!r} is not the name of an environment variable")
+        raise problem(f"{key!r} is not the name of an environment variable", "Letters, digits and _, no digit first.")
     return key
 
 
@@ -238,7 +238,7 @@ def Choice(*words: str) -> PlainValidator:  # noqa: N802 - used as an annotation
 
     def parse(node: YamlScalar) -> str:
         if node.raw not in words:
-            near = _near(node.raw, words)
+            near = _near(node.raw, words) or f"Write {words[0]} or another one of these."
             raise NotationError(f"{node.raw!r} is not one of {', '.join(words)}", near)
         return node.raw
 
@@ -256,7 +256,9 @@ def Count(minimum: int, maximum: int) -> PlainValidator:  # noqa: N802 - see Cho
     def parse(node: YamlScalar) -> int:
         value = node.value
         if isinstance(value, bool) or not isinstance(value, int):
-            raise NotationError(f"a whole number is expected here, this is {raw_text(node)}")
+            raise NotationError(
+                f"a whole number is expected here, this is {raw_text(node)}", "Write digits alone, such as 5."
+            )
         if not minimum <= value <= maximum:
             raise NotationError(f"{value} is out of range", f"It may be {minimum} to {maximum}.")
         return value

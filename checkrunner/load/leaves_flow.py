@@ -56,7 +56,9 @@ def _loop_items(value: object) -> list[Any] | Template:
         raise problem("a list or an expression is expected here, this is a mapping", hint)
     node = scalar(value)
     if not node.raw.strip():
-        raise problem("a list or an expression is expected here, this is empty")
+        raise problem(
+            "a list or an expression is expected here, this is empty", "Write something, or leave the key out."
+        )
     if isinstance(node.value, bool | int | float):
         hint = f"Write `loop: [{node.raw}]`, or `range({node.raw})` to count."
         raise problem(f"a list or an expression is expected here, this is {raw_text(node)}", hint)
@@ -117,7 +119,7 @@ def _level(value: object) -> Template:
     node = scalar(value)
     found = template(node, node.raw.strip())
     if isinstance(node.value, bool):
-        raise problem(f"a threshold is expected here, this is {raw_text(node)}")
+        raise problem(f"a threshold is expected here, this is {raw_text(node)}", "Write 90, 90% or '10:'.")
     if found.is_static:
         try:
             level_range(found.text)
@@ -142,7 +144,7 @@ def _parser(node: YamlScalar) -> str:
 
 def _path(node: YamlScalar) -> YamlScalar:
     if not node.raw.strip():
-        raise NotationError("the name of a file is expected here, this is empty")
+        raise NotationError("the name of a file is expected here, this is empty", "Name a file beside this one.")
     if "{{" in node.raw or "{%" in node.raw:
         hint = "It is read before anything is known of a host; include each file, with `when`."
         raise NotationError("the name of a file cannot hold variables here", hint)

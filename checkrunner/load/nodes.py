@@ -19,11 +19,11 @@ class YamlScalar:
     a block. `style` is one of ``"'``, ``'"'``, ``|``, ``>`` and ``""`` for a plain scalar.
     """
 
-    __slots__ = ("column", "line", "lines", "path", "raw", "size", "style", "value")
+    __slots__ = ("column", "depth", "line", "lines", "path", "raw", "size", "style", "value")
 
     def __init__(self, path: str, raw: str, value: Any, style: str, line: int, column: int, lines: int) -> None:
         self.path, self.raw, self.value, self.style = path, raw, value, style
-        self.line, self.column, self.lines, self.size = line, column, lines, 1
+        self.line, self.column, self.lines, self.size, self.depth = line, column, lines, 1, 0
 
     @property
     def ref(self) -> SourceRef:
@@ -52,11 +52,11 @@ class YamlScalar:
 class YamlList(list[Any]):
     """A list of nodes. Line and column are of its first item, or of its bracket."""
 
-    __slots__ = ("column", "line", "path", "size")
+    __slots__ = ("column", "depth", "line", "path", "size")
 
     def __init__(self, path: str, line: int, column: int) -> None:
         super().__init__()
-        self.path, self.line, self.column, self.size = path, line, column, 1
+        self.path, self.line, self.column, self.size, self.depth = path, line, column, 1, 1
 
     @property
     def ref(self) -> SourceRef:
@@ -67,11 +67,11 @@ class YamlList(list[Any]):
 class YamlMap(dict[str, Any]):
     """Nodes by the text of their keys; `keys_at` holds the keys themselves, with place and typed value."""
 
-    __slots__ = ("column", "keys_at", "line", "path", "size")
+    __slots__ = ("column", "depth", "keys_at", "line", "path", "size")
 
     def __init__(self, path: str, line: int, column: int) -> None:
         super().__init__()
-        self.path, self.line, self.column, self.size = path, line, column, 1
+        self.path, self.line, self.column, self.size, self.depth = path, line, column, 1, 1
         self.keys_at: dict[str, YamlScalar] = {}
 
     @property

@@ -12,9 +12,11 @@ from checkrunner.load.documents import Document
 from checkrunner.load.fileset import FileSet
 from checkrunner.load.nodes import YamlList, YamlMap, YamlScalar, raw_text
 from checkrunner.load.params import differing
-from checkrunner.load.plays import read_play
+from checkrunner.load.plays import ReadPlay, read_play
 from checkrunner.load.problems import raise_all
 from checkrunner.load.secrets import SecretReader
+from checkrunner.load.task_imports import entries
+from checkrunner.load.task_words import is_task_play
 from checkrunner.model.errors import PlaybookError, UnknownNameError, nearest
 from checkrunner.model.playbook import Play, Playbook
 from checkrunner.model.sources import SourceRef
@@ -22,6 +24,7 @@ from checkrunner.model.sources import SourceRef
 __all__ = ["Reading", "find_playbook", "load_playbook", "playbook_schema", "read_playbook"]
 
 _SUFFIXES = (".yml", ".yaml", ".json")
+_START = "Start with `- hosts: all` and `checks:` below it."
 _HEAD_BYTES = 16 << 10
 _PLAY = re.compile(r"^\s*(-|\[\s*\{)\s.*?\bhosts\b[\"']?\s*:", re.DOTALL | re.MULTILINE)
 
@@ -54,17 +57,24 @@ def read_playbook(path: str, text: str | None = None, secrets: SecretReader | No
     errors: list[PlaybookError] = []
     lost: set[str] = set()
     ids: set[str] = set()
-    for node in _play_nodes(files.main(text)):
-        read = read_play(node, files, ids)
+    for entry in entries(files.main(text), files, _play_nodes, errors):
+        read = _task_play(entry.node, files) if is_task_play(entry.node) else read_play(entry.node, files, ids)
         errors += read.errors
         lost |= read.lost
         if read.play is not None:
-            plays.append(read.play)
+            plays.append(entry.applied(read.play))
             ids |= {check.id for check in (*read.play.pre_checks, *read.play.checks)}
     errors += differing(plays, files)
     errors.sort(key=lambda error: files.order(error.source))
     playbook = Playbook(path=path, plays=tuple(plays), digest=files.digest, lines=files.lines, included=files.included)
     return Reading(playbook=playbook, errors=tuple(errors), lost=frozenset(lost))
+
+
+def _task_play(node: YamlMap, files: FileSet) -> ReadPlay:
+    from checkrunner.load.tasks import read_task_play
+
+    play, errors = read_task_play(node, files)
+    return ReadPlay(play=play, errors=tuple(errors))
 
 
 def find_playbook(name_or_path: str) -> str:
@@ -144,17 +154,18 @@ def _play_nodes(document: Document) -> list[YamlMap]:
         if {"hosts", "checks", "tasks"} & root.keys():
             hint = "Put `- ` before its first key and indent the others by two."
             raise document.fail(root, "a playbook is a list of plays, this is one play", hint)
-        hint = "Start with `- hosts: all` and `checks:` below it."
+        hint = _START
         if {"all", "ungrouped"} & root.keys():
             hint = "This looks like an inventory: give it with -i."
         raise document.fail(root, "a playbook is a list of plays, this is a mapping", hint)
     if not isinstance(root, YamlList):
-        raise document.fail(root, f"a playbook is a list of plays, this is {raw_text(root)}")
+        raise document.fail(root, f"a playbook is a list of plays, this is {raw_text(root)}", _START)
     if not root:
-        raise document.fail(root, "the playbook has no plays")
+        raise document.fail(root, "the playbook has no plays", _START)
     for node in root:
         if not isinstance(node, YamlMap):
-            raise document.fail(node, f"a play is a mapping with `hosts` and `checks`, this is {raw_text(node)}")
+            message = f"a play is a mapping with `hosts` and `checks`, this is {raw_text(node)}"
+            raise document.fail(node, message, _START)
     if all("hosts" not in play and ({"run", "argv"} & play.keys()) for play in root):
         hint = "Put them under a play: `- hosts: all` with `checks:`."
         raise document.fail(root[0], "this is a check, a playbook is a list of plays", hint)
@@ -162,4 +173,4 @@ def _play_nodes(document: Document) -> list[YamlMap]:
 
 
 def _start(document: Document) -> SourceRef:
-    return SourceRef(path=document.path)
+    return SourceRef(path=document.path, line=1, column=1)

@@ -79,7 +79,7 @@ def lines_range(value: object, raw: str) -> tuple[int, int]:
         raise NotationError(f"{raw!r} is not a range of lines", "Write '3-10', [3, 10] or one line number.")
     first, last = int(match["a"]), int(match["b"] or match["a"])
     if first < 1:
-        raise NotationError("lines are counted from 1")
+        raise NotationError("lines are counted from 1", "Write '1-10', or `head 10`.")
     if last < first:
         raise NotationError(f"{raw!r} is empty: {last} comes before {first}", f"Write '{last}-{first}'.")
     return first, last
@@ -103,25 +103,31 @@ def level_range(text: str) -> None:
 def check_pattern(pattern: str) -> None:
     """Compile a regular expression that a host's Python, 3.6 or later, will have to compile too."""
     if not pattern:
-        raise NotationError("an empty pattern is found everywhere")
+        raise NotationError("an empty pattern is found everywhere", "Write what is looked for, or drop the key.")
     newer = _newer_syntax(pattern)
     if newer:
         what, offset = newer
-        raise NotationError(f"{what} in a pattern is not known to the Python 3.6 that hosts may have", offset=offset)
+        message = f"{what} in a pattern is not known to the Python 3.6 that hosts may have"
+        raise NotationError(message, "Write the pattern without it.", offset)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # e.g. a "possible nested set": legal, and the host's affair
             re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as exc:
         offset = getattr(exc, "pos", None) or 0
-        raise NotationError(f"not a regular expression: {getattr(exc, 'msg', exc)}", offset=offset) from exc
+        hint = "A character that means itself is written with a backslash: `\\(`, `\\[`, `\\*`, `\\\\`."
+        raise NotationError(f"not a regular expression: {getattr(exc, 'msg', exc)}", hint, offset) from exc
 
 
 def check_answer(text: str) -> None:
     """One line that can be typed at a terminal."""
     why = untypeable(text)
     if why:
-        hint = "Its newline is added; a second question gets an answer of its own." if "line" in why else ""
+        hint = (
+            "Its newline is added; a second question gets an answer of its own."
+            if "line" in why
+            else "Write another one."
+        )
         raise NotationError(f"this cannot be typed as an answer: {why}", hint)
 
 

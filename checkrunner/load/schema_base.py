@@ -55,7 +55,11 @@ class StrictModel(BaseModel):
 def _entries(value: object) -> YamlList:
     if not isinstance(value, YamlList):
         what = raw_text(value) if isinstance(value, YamlScalar | YamlMap) else repr(value)
-        hint = "Put `- ` before the first key of each check." if isinstance(value, YamlMap) else ""
+        hint = (
+            "Put `- ` before the first key of each check."
+            if isinstance(value, YamlMap)
+            else "Write `- run: ...` below it."
+        )
         raise problem(f"a list is expected here, this is {what}", hint)
     if not value:
         raise problem("there is not at least one check here", "Write `- run: ...`, or drop the key.")

@@ -23,7 +23,8 @@ from checkrunner.model.playbook import ParamType
 __all__ = ["ParamModel", "PlayModel"]
 
 _MOST_FORKS = 10_000
-_Type = Annotated[str, Choice(*ParamType), words(*ParamType)]
+_TYPES = tuple(str(word) for word in ParamType)
+_Type = Annotated[str, Choice(*_TYPES), words(*_TYPES)]
 
 
 class ParamModel(StrictModel):

@@ -31,7 +31,8 @@ __all__ = [
 
 _SliceWhen = Annotated[str, Choice("fail", "always"), words("fail", "always")]
 _Kind = Annotated[str, Choice("number", "text", "bool"), words("number", "text", "bool")]
-_Aggregate = Annotated[str, Choice(*Aggregate), words(*Aggregate)]
+_AGGREGATES = tuple(str(word) for word in Aggregate)
+_Aggregate = Annotated[str, Choice(*_AGGREGATES), words(*_AGGREGATES)]
 
 
 class TextModel(StrictModel):
@@ -159,7 +160,7 @@ class ParseModel(StrictModel):
     def _fitting(self) -> ParseModel:
         if self.delimiter is not None:
             if self.as_ not in {"csv", "kv"}:
-                hint = "Drop it: the columns of a table are told by its header."
+                hint = "Drop it, or write `as: csv`."
                 raise problem(
                     key="delimiter", message=f"delimiter goes with csv and kv, not with {self.as_}", hint=hint
                 )

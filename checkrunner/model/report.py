@@ -22,6 +22,7 @@ __all__ = [
     "CheckValues",
     "Finding",
     "Incomplete",
+    "Message",
     "NumberRange",
     "Omission",
     "Report",
@@ -143,7 +144,7 @@ class Finding:
     text (``web[01-03]``), `names` the hosts one by one. `result` holds metadata shared by all of them: a value where
     they agree, a NumberRange where they do not. `seen` is what a command that did not end was last seen doing: the
     parts of an `Observation` that are there (`pid` of a single host only, `since_s` perhaps as a NumberRange), and
-    `prompt`.
+    `prompt`. `because` is the key of the check whose trouble made this one run.
     """
 
     id: str
@@ -159,6 +160,7 @@ class Finding:
     result: Mapping[str, object] = field(default_factory=dict)
     seen: Mapping[str, object] = field(default_factory=dict)
     values: tuple[ValueSummary, ...] = ()
+    because: str = ""
     slices: tuple[Slice, ...] = ()
     notes: tuple[str, ...] = ()
     why: str = ""
@@ -197,15 +199,27 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """What a task had to say, on hosts where it said the same. `hosts` is the folded text, `names` them one by one."""
+
+    check: str
+    name: str
+    text: str
+    hosts: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """The product of a run. Findings are ranked: the first is the most important. `metrics` has an entry for each check
-    that takes values from its output."""
+    that takes values from its output, `messages` what tasks had to say."""
 
     run: RunInfo
     totals: Totals
     findings: tuple[Finding, ...] = ()
     incomplete: tuple[Incomplete, ...] = ()
     metrics: tuple[CheckValues, ...] = ()
+    messages: tuple[Message, ...] = ()
     warnings: tuple[str, ...] = ()
     omissions: tuple[Omission, ...] = ()
     budget: Budget = Budget(limit=None, used=0, counter="none")

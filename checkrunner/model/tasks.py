@@ -10,7 +10,7 @@ from typing import Any
 from checkrunner.model.inventory import empty
 from checkrunner.model.sources import NOWHERE, SourceRef, Template
 
-__all__ = ["COMMANDS", "BlockPart", "BlockPlace", "Module", "Task", "TaskState"]
+__all__ = ["COMMANDS", "ON_HOST", "BlockPart", "BlockPlace", "Module", "Task", "TaskState"]
 
 
 class Module(StrEnum):
@@ -30,6 +30,9 @@ class Module(StrEnum):
 
 
 COMMANDS = frozenset({Module.SHELL, Module.COMMAND, Module.RAW, Module.SCRIPT})
+"""Those whose command the playbook gives."""
+
+ON_HOST = frozenset({*COMMANDS, Module.SETUP})
 """Those that run something on the host; the others are answered here."""
 
 

@@ -13,11 +13,14 @@ from checkrunner.model.inventory import Host, empty
 from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import PlannedCheck, Step
 from checkrunner.model.playbook import Check, Play, Playbook
+from checkrunner.model.results import Stream
+from checkrunner.model.tasks import Module
 from checkrunner.plan.flow import Flow, fact_names, may_fail
 from checkrunner.plan.hostplan import Entry, HostPlan, Setup, Track, make_command
 from checkrunner.plan.magic import Magic, Surroundings
 from checkrunner.plan.shape import Shape, make_shape
 from checkrunner.plan.tags import check_tags, selected, verify_tags
+from checkrunner.plan.task_reads import needless_gathering, outputs_read
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.variables import MAGIC, holds_template
 
@@ -68,12 +71,16 @@ def build_plan(
     setup = Setup(templates=templates, extra_vars=extra_vars, options=options or RunOptions(), magic=magic)
     shapes = _shapes(playbook, setup)
     chosen = _chosen(shapes, tags, skip_tags)
+    everybody = [host for hosts in hosts_of_play for host in hosts]
+    for key in needless_gathering(chosen, everybody):
+        del chosen[key]
+    outputs = outputs_read(chosen.values(), everybody)
     tracks: dict[tuple[int, ...], Track] = {}
     hosts = []
     for host, plays in _in_order(hosts_of_play, order):
         track = tracks.get(plays)
         if track is None:
-            track = tracks[plays] = _track({k: s for k, s in chosen.items() if s.play_index in plays}, setup)
+            track = tracks[plays] = _track({k: s for k, s in chosen.items() if s.play_index in plays}, setup, outputs)
         if track.entries:
             hosts.append(HostPlan(host, track, setup))
     return Plan(playbook=playbook, hosts=tuple(hosts), shapes=shapes, selected=frozenset(chosen), setup=setup)
@@ -150,13 +157,13 @@ class _Place:
         self.facts: frozenset[str] = frozenset()
         self.ids: dict[str, str] = {}
         self.gates: dict[int, list[str]] = {}
-        self.waits: dict[int, str] = {}
+        self.wait = ""
 
     def copy(self) -> _Place:
         """For what follows a check, and is known to nobody else."""
         other = _Place()
         other.registers, other.ids, other.facts = dict(self.registers), dict(self.ids), self.facts
-        other.gates, other.waits = self.gates, self.waits
+        other.gates, other.wait = self.gates, self.wait
         return other
 
     def passed(self, key: str, shape: Shape) -> None:
@@ -170,10 +177,10 @@ class _Place:
         if check.task is not None:
             self.facts |= fact_names(check.task)
             if may_fail(check.task):
-                self.waits[shape.play_index] = key
+                self.wait = key
 
 
-def _track(shapes: Mapping[str, Shape], setup: Setup) -> Track:
+def _track(shapes: Mapping[str, Shape], setup: Setup, outputs: Mapping[str, frozenset[Stream]]) -> Track:
     flow = Flow()
     entries: list[Entry] = []
     followers: dict[str, list[Entry]] = {}
@@ -198,7 +205,7 @@ def _track(shapes: Mapping[str, Shape], setup: Setup) -> Track:
             flow.add(one, one.check.task)
     tasks = any(one.check.task is not None for one in planned)
     if tasks:
-        entries = [_with_rescue(entry, flow) for entry in entries]
+        entries = [_as_task(entry, flow, outputs) for entry in entries]
     return Track(
         entries=tuple(entries),
         planned=tuple(planned),
@@ -210,10 +217,17 @@ def _track(shapes: Mapping[str, Shape], setup: Setup) -> Track:
     )
 
 
-def _with_rescue(entry: Entry, flow: Flow) -> Entry:
-    if entry.planned.check.task is None or not flow.is_rescued(entry.planned.key):
+def _as_task(entry: Entry, flow: Flow, outputs: Mapping[str, frozenset[Stream]]) -> Entry:
+    """What is known of a task beside what is of checks."""
+    check = entry.planned.check
+    if check.task is None:
         return entry
-    return replace(entry, rescued=True)
+    gathers = check.task.module is Module.SETUP
+    return replace(
+        entry,
+        rescued=flow.is_rescued(entry.planned.key),
+        outputs=frozenset({Stream.STDOUT}) if gathers else outputs.get(check.register or "", frozenset()),
+    )
 
 
 def _entry(key: str, shape: Shape, place: _Place, setup: Setup) -> Entry:
@@ -224,7 +238,8 @@ def _entry(key: str, shape: Shape, place: _Place, setup: Setup) -> Entry:
     reads = {name: registers[name] for name in registers if name in read}
     gate = () if shape.before or shape.follows else tuple(place.gates.get(shape.play_index, ()))
     wanted = tuple((id_, place.ids.get(id_)) for id_ in check.needs)
-    waits = {place.waits[shape.play_index]} if check.task is not None and shape.play_index in place.waits else set()
+    # A task waits for the one before it that may end the play, and with it what comes after, in later plays too.
+    waits = {place.wait} if check.task is not None and place.wait else set()
     unsettled = {*registers, *shape.loop_names, *place.facts}
     planned = PlannedCheck(
         key=key,

@@ -21,8 +21,8 @@ def excerpt(playbook: Playbook, source: SourceRef, line_text: str) -> tuple[Sour
     Escapes, and lines that YAML folded into one, shift what comes after them: the word at the place is then looked for
     from there on, a few lines far.
     """
-    lines = playbook.lines
-    if source.path != playbook.path or not 0 < source.line <= len(lines):
+    lines = playbook.lines if source.path == playbook.path else playbook.included.get(source.path, ())
+    if not 0 < source.line <= len(lines):
         return source, line_text
     line = lines[source.line - 1].rstrip()
     start = source.column - 1

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from checkrunner.model.plan import CheckOutcome, PlannedCheck, Skip
 from checkrunner.model.results import VerdictState
 from checkrunner.model.tasks import BlockPart, Module, Task, TaskState
+from checkrunner.plan.facts import FACT_NAMES
 
 __all__ = ["Flow", "fact_names", "may_fail"]
 
@@ -47,6 +48,8 @@ def may_fail(task: Task) -> bool:
 
 def fact_names(task: Task) -> frozenset[str]:
     """The variables that a task leaves to those after it, as far as they can be known before it runs."""
+    if task.module is Module.SETUP:
+        return frozenset({"ansible_facts", *(f"ansible_{name}" for name in FACT_NAMES)})
     if task.module is not Module.SET_FACT:
         return frozenset()
     facts = task.args.get("facts")
@@ -62,6 +65,7 @@ class Flow:
         self._places: dict[str, _Place] = {}
         self._stages: dict[str, int] = {}
         self._keys: dict[tuple[int, str], str] = {}
+        self._ends: dict[int, list[str]] = {}
 
     def add(self, planned: PlannedCheck, task: Task) -> None:
         """The next task."""
@@ -83,6 +87,8 @@ class Flow:
         siblings.append(planned.key)
         self._keys[stage, planned.check.id] = planned.key
         self._stages[planned.key] = stage
+        if task.module is Module.META:
+            self._ends.setdefault(stage, []).append(planned.key)
         self._places[planned.key] = _Place(
             around=tuple(around),
             includes=tuple(self._keys.get((stage, id_), "") for id_ in task.includes),
@@ -107,6 +113,9 @@ class Flow:
                 failed = self._failure(self._plays[stage], outcomes)
                 if failed:
                     return _skip(planned, f"not run: task {failed} failed before, in an earlier play")
+        for key in self._ends.get(self._stages[planned.key], ()):
+            if key != planned.key and (ended := outcomes.get(key)) and ended.task is TaskState.OK:
+                return _skip(planned, "not run: the play has ended here", actual="ended")
         for block, which, number in place.around:
             failed = _first(self._failure(one, outcomes) for one in block.part(which)[:number])
             if failed:

@@ -7,20 +7,35 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from checkrunner.model.errors import TemplateError, UsageError
 from checkrunner.model.inventory import Host, empty
 from checkrunner.model.metadata import truth
 from checkrunner.model.options import RunOptions
-from checkrunner.model.plan import CheckOutcome, Command, Items, PlannedCheck, Prompt, Settled, Skip, Step
-from checkrunner.model.results import VerdictState
-from checkrunner.model.sources import Secret, Template
+from checkrunner.model.plan import (
+    CheckOutcome,
+    Command,
+    Items,
+    Judgement,
+    PlannedCheck,
+    Prompt,
+    Settled,
+    Skip,
+    Step,
+)
+from checkrunner.model.results import RawSlice, Result, SliceQuery, Stream, Verdict, VerdictState
+from checkrunner.model.sources import NOWHERE, Secret, Template
+from checkrunner.model.tasks import ON_HOST
 from checkrunner.plan.answers import render_answer
 from checkrunner.plan.flow import Flow
 from checkrunner.plan.loops import item_names, items_of, labels
 from checkrunner.plan.magic import Magic
 from checkrunner.plan.privileges import account, exact_command, wants_exact
 from checkrunner.plan.shape import Shape, own_loop_names
+from checkrunner.plan.task_commands import task_command, task_environment
+from checkrunner.plan.task_names import found_by_tasks, registered_of
+from checkrunner.plan.task_results import text_query
+from checkrunner.plan.tasks import Tasks
 from checkrunner.plan.texts import Templates
-from checkrunner.plan.values import registered_of
 from checkrunner.plan.variables import Names, host_variables
 
 __all__ = ["Entry", "HostPlan", "Setup", "Track", "make_command"]
@@ -53,7 +68,8 @@ class Entry:
     host's own variables can supply; `step` is the whole answer where nothing differs by host.
 
     `gate` are the keys of the `pre_checks` that it waits for, `wanted` the ids that it `needs`, each with its key, None
-    where that check is not for these hosts. `rescued` says that a failure of this task is rescued.
+    where that check is not for these hosts. `rescued` says that a failure of this task is rescued, `outputs` which of
+    its outputs later texts read.
     """
 
     planned: PlannedCheck
@@ -67,6 +83,7 @@ class Entry:
     gate: tuple[str, ...] = ()
     wanted: tuple[tuple[str, str | None], ...] = ()
     rescued: bool = False
+    outputs: frozenset[Stream] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +116,7 @@ class _Made:
 class HostPlan:
     """One host's part of a plan. Everything that does not depend on the host is shared with the others."""
 
-    __slots__ = ("_made", "_names", "_setup", "_track", "host")
+    __slots__ = ("_made", "_mask", "_names", "_setup", "_tasks", "_track", "host")
 
     def __init__(self, host: Host, track: Track, setup: Setup) -> None:
         self.host = host
@@ -107,6 +124,8 @@ class HostPlan:
         self._setup = setup
         self._names: dict[int, Mapping[str, Any]] = {}
         self._made: dict[str, _Made] = {}
+        self._tasks = Tasks(setup.templates)
+        self._mask: Callable[[str], str] = str
 
     @property
     def checks(self) -> tuple[PlannedCheck, ...]:
@@ -127,6 +146,10 @@ class HostPlan:
         """The same plan for the host with its connection settings settled."""
         return HostPlan(host, self._track, self._setup)
 
+    def masked_by(self, mask: Callable[[str], str]) -> None:
+        """From now on `mask` takes secrets out of what items of loops are called: that stands in reports."""
+        self._mask = mask
+
     def names(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Mapping[str, Any]:
         """What the check's texts can read: the host's variables, what its loop gives, what was found out before, and
         the results that the check needs.
@@ -142,6 +165,8 @@ class HostPlan:
 
     def _found(self, made: _Made, outcomes: Mapping[str, CheckOutcome]) -> Mapping[str, Any]:
         """What the run has given to the check's names, the stronger over the weaker."""
+        if made.entry.shape.check.task is not None:
+            return {**made.names, **found_by_tasks(outcomes)}
         reads = ((name, made.renamed.get(key, key)) for name, key in made.entry.reads.items())
         results = {name: registered_of(outcomes[key]) for name, key in reads if key in outcomes}
         return {**made.names, **_facts(outcomes), **results} if self._track.facts else {**made.names, **results}
@@ -174,6 +199,16 @@ class HostPlan:
         The step has no probes and no early slices yet.
         """
         made = self._look_up(planned)
+        if made.entry.shape.check.task is None:
+            return self._resolve(made, planned, outcomes)
+        try:
+            return self._resolve(made, planned, outcomes)
+        except TemplateError as error:  # a task has failed then
+            return self._tasks.failed(planned, error, self.variables(made.entry), rescued=made.entry.rescued)
+
+    def _resolve(
+        self, made: _Made, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]
+    ) -> Step | Skip | Items | Settled:
         entry = made.entry
         if not planned.loop:
             held = self._held_back(made, planned, outcomes)
@@ -187,23 +222,62 @@ class HostPlan:
             reason = self.unmet(entry, names)
             if reason is not None:
                 return Skip(planned=planned, reason=reason)
+            if planned.check.task is not None and planned.check.task.module not in ON_HOST:
+                return self._tasks.settle(planned, names, rescued=entry.rescued)
             step = self._step(entry, planned, names)
         elif step.planned is not planned:
             step = replace(step, planned=planned)
-        wanted = account(entry.shape, self.host, self._setup.options.become)
+        where = self._called(step.on, entry) if step.on else self.host
+        wanted = account(entry.shape, where, self._setup.options.become)
         if wanted is None:
             return step
         if not wants_exact(entry.shape):
             return replace(step, command=replace(step.command, become=wanted))
-        login = self.host.user if self.host.transport == "ssh" else None
+        login = where.user if where.transport == "ssh" else None
         shell = exact_command(entry.shape, step.command.shell, wanted, login)
         return replace(step, command=replace(step.command, shell=shell, exact=wanted))
+
+    def _called(self, name: str, entry: Entry) -> Host:
+        """The host that a check is delegated to: whom it runs as there is up to that host's variables."""
+        if self._setup.host_called is None:
+            return self.host
+        try:
+            return self._setup.host_called(name)
+        except TemplateError:
+            raise
+        except UsageError as error:
+            where = entry.shape.check.delegate_to
+            source = where.source if where is not None else NOWHERE
+            raise TemplateError(f"delegate_to: {error.message}", source=source, hint=error.hint) from error
 
     def _step(self, entry: Entry, planned: PlannedCheck, names: Mapping[str, Any]) -> Step:
         command = make_command(entry.shape, names, self._setup)
         where = entry.shape.check.delegate_to
         on = self._setup.templates.render(where, names).strip() if where is not None else ""
         return Step(planned=planned, command=command, on="" if on == self.host.name else on)
+
+    def outputs(self, planned: PlannedCheck) -> tuple[SliceQuery, ...]:
+        """What of a task's output is to be fetched in any case, because later texts read it."""
+        return tuple(text_query(stream) for stream in Stream if stream in self._look_up(planned).entry.outputs)
+
+    def judge_task(
+        self,
+        step: Step,
+        result: Result,
+        names: Mapping[str, Any],
+        reads: Sequence[RawSlice | None],
+        unable: Verdict | None,
+        attempt: int,
+    ) -> Judgement:
+        """What a task's command came to; see `Tasks.judge`."""
+        rescued = self._look_up(step.planned).entry.rescued
+        return self._tasks.judge(step, result, names, reads, unable, attempt=attempt, rescued=rescued)
+
+    def again(
+        self, planned: PlannedCheck, judgement: Judgement, names: Mapping[str, Any], attempt: int
+    ) -> float | None:
+        """In how many seconds a task is to be run once more."""
+        return self._tasks.again(planned, judgement.registered, names, attempt)
 
     def follow(self, outcome: CheckOutcome) -> tuple[PlannedCheck, ...]:
         """The checks that are to run because of an outcome, in order. They read the result of the very item that they
@@ -246,7 +320,7 @@ class HostPlan:
         called: Sequence[Any] = items
         if loop.label is not None:
             called = [templates.render(loop.label, self.variables(entry, {**found, **its})) for its in given]
-        return list(zip(labels(called), items, given, strict=True))
+        return list(zip(labels(called, self._mask), items, given, strict=True))
 
     def _look_up(self, planned: PlannedCheck) -> _Made:
         made = self._made.get(planned.key)
@@ -303,7 +377,9 @@ def _facts(outcomes: Mapping[str, CheckOutcome]) -> Mapping[str, Any]:
 def make_command(shape: Shape, names: Mapping[str, Any], setup: Setup) -> Command:
     """The command of a check with everything filled in. Raises TemplateError."""
     check, templates = shape.check, setup.templates
-    if check.run is not None:
+    if check.task is not None:
+        shell = task_command(check, names, templates).text
+    elif check.run is not None:
         shell = templates.render(check.run, names, for_shell=True)
     else:
         words = (templates.render_or_omit(word, names) for word in check.argv)
@@ -315,6 +391,8 @@ def make_command(shape: Shape, names: Mapping[str, Any], setup: Setup) -> Comman
             for name, value in check.env.items()
         }
         env = {name: value for name, value in values.items() if value is not None}
+    if check.task is not None and check.task.environment:
+        env = {**task_environment(check.task, names, templates), **env}
     cwd = templates.render_or_omit(check.cwd, names) if check.cwd is not None else None
     return Command(
         shell=shell,

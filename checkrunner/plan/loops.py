@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from checkrunner.model.characters import one_line
 from checkrunner.model.errors import TemplateError
+from checkrunner.model.inventory import empty
 from checkrunner.model.plan import CheckOutcome, PlannedCheck
 from checkrunner.model.playbook import Loop
 from checkrunner.model.results import Verdict, VerdictState
 from checkrunner.model.sources import Template
 from checkrunner.model.tasks import TaskState
 from checkrunner.plan.faults import fault_at
+from checkrunner.plan.task_results import loop_result, registered_task
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.values import Hidden
 from checkrunner.plan.variables import expand
@@ -81,13 +83,14 @@ def item_names(loop: Loop, items: Sequence[Any], index: int) -> Mapping[str, Any
     return names
 
 
-def labels(written: Sequence[Any]) -> list[str]:
+def labels(written: Sequence[Any], mask: Callable[[str], str] = str) -> list[str]:
     """A label for each item, of what it is or is called: one line of at most `MOST_LABEL` characters, no two alike.
+    `mask` takes secrets out of a text.
 
     An item that is called like no other keeps its name whatever else there is; of those that are called alike the
     later ones get a number: ``a``, ``a~2``, ``a~3``.
     """
-    plain = [_label(value) for value in written]
+    plain = [_label(value, mask) for value in written]
     taken = set(plain)
     seen: Counter[str] = Counter()
     return [_numbered(label, seen, taken) for label in plain]
@@ -106,8 +109,8 @@ def _numbered(label: str, seen: Counter[str], taken: set[str]) -> str:
         seen[label] += 1
 
 
-def _label(value: Any) -> str:
-    text = one_line(_shown(value), MOST_LABEL)
+def _label(value: Any, mask: Callable[[str], str]) -> str:
+    text = one_line(mask(_shown(value)), MOST_LABEL)
     return text or "(empty)"
 
 
@@ -137,6 +140,9 @@ def whole_of(planned: PlannedCheck, items: Sequence[CheckOutcome]) -> CheckOutco
         items=tuple(items),
         attempts=max(item.attempts for item in items),
         task=next((state for state in _TASK_WORST if state in tasks), None),
+        registered=loop_result([registered_task(item) for item in items])
+        if planned.check.task is not None
+        else empty(),
     )
 
 

@@ -13,6 +13,7 @@ from checkrunner.model.options import RunOptions
 from checkrunner.model.playbook import DEFAULT_SESSION, Check, Loop, Play
 from checkrunner.model.sources import Template
 from checkrunner.model.values import Lookup
+from checkrunner.plan.task_parts import OWN_RESULT, task_parts
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.variables import holds_template, names_read
 
@@ -38,6 +39,7 @@ class Part:
     needed: frozenset[str] = frozenset()
     guarded: frozenset[str] = frozenset()
     attributes: Mapping[str, frozenset[str]] = field(default_factory=empty)
+    reads: Mapping[str, frozenset[str]] = field(default_factory=empty)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +108,8 @@ def parts_of(check: Check) -> Iterator[tuple[str, Template, bool, bool]]:
         yield "prompts.match", prompt.match, False, False
         if isinstance(prompt.answer, Template):
             yield "prompts.answer", prompt.answer, False, False
+    if check.task is not None:
+        yield from task_parts(check.task)
     yield from _judging_parts(check)
 
 
@@ -189,7 +193,7 @@ def make_shape(
     for where, template, expression, judging in parts_of(check):
         try:
             # Whether to run it again is said of this very result, also by the name that it is registered as.
-            own = frozenset({check.register} if check.register and where == "until" else ())
+            own = frozenset({check.register} if check.register and where in OWN_RESULT else ())
             parts.append(_part(where, template, expression, judging, templates, own))
         except TemplateError as error:
             errors.append(error)
@@ -256,7 +260,7 @@ def _part(
     unit = templates.unit(template, expression=expression)
     if unit is None:
         return Part(where=where, template=template, expression=expression, judging=judging)
-    free = unit.free - _RESULT - own if judging else unit.free
+    free = unit.free - _RESULT - own if judging else unit.free - own
     return Part(
         where=where,
         template=template,
@@ -266,4 +270,5 @@ def _part(
         needed=frozenset() if where == "extract.where" else free - unit.guarded,  # most of its names are columns
         guarded=unit.guarded,
         attributes=unit.attributes,
+        reads=unit.reads,
     )

@@ -7,6 +7,7 @@ texts and names, nothing of hosts and checks.
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -45,7 +46,8 @@ _CR = "\ue00d"
 @dataclass(slots=True, kw_only=True)
 class Unit:
     """A parsed text. `free` are the names it takes from outside, `guarded` those of them that may be missing
-    (``x | default(1)``, ``x is defined``), `attributes` what is read of each name (``x.rc``)."""
+    (``x | default(1)``, ``x is defined``), `attributes` what is read of each name (``x.rc``), and `reads` the same with
+    "" for a name that is used as a whole."""
 
     template: Template
     expression: bool
@@ -53,6 +55,7 @@ class Unit:
     free: frozenset[str]
     guarded: frozenset[str]
     attributes: Mapping[str, frozenset[str]]
+    reads: Mapping[str, frozenset[str]]
     lone: nodes.Expr | None = None
     text_code: jinja2.Template | None = None
     value_code: jinja2.Template | None = None
@@ -197,7 +200,9 @@ class Engine:
             raise fault_at(template, text.index("${#") + 1, message, RAW_HINT)
         source = text.replace("\r", _CR) if "\r" in text and _CR not in text else text
         try:
-            tree = self._expression_tree(source) if expression else self._environment.parse(source)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of escapes in texts, such as '\\d': they are taken as they stand
+                tree = self._expression_tree(source) if expression else self._environment.parse(source)
         except TemplateSyntaxError as error:
             raise syntax_error(template, expression, error.message or "", error.lineno) from error
         except RecursionError as error:
@@ -212,6 +217,7 @@ class Engine:
             free=free,
             guarded=guarded,
             attributes=attributes,
+            reads=_reads(tree),
             lone=_lone(tree),
         )
 
@@ -268,6 +274,28 @@ def _survey(tree: nodes.Template) -> tuple[frozenset[str], frozenset[str], Mappi
         if isinstance(item.node, nodes.Name) and isinstance(item.arg, nodes.Const):
             attributes.setdefault(item.node.name, set()).add(str(item.arg.value))
     return free, free & guarded, {name: frozenset(found) for name, found in attributes.items()}
+
+
+def _reads(tree: nodes.Template) -> Mapping[str, frozenset[str]]:
+    """What is read of each name: its attributes, and "" where it is used as a whole. Whether a test holds for it
+    (``x is failed``) is neither."""
+    found: dict[str, set[str]] = {}
+
+    def look(node: nodes.Node) -> None:
+        for child in node.iter_child_nodes():
+            if isinstance(child, nodes.Name):
+                if isinstance(node, nodes.Getattr):
+                    found.setdefault(child.name, set()).add(node.attr)
+                elif isinstance(node, nodes.Getitem) and node.node is child and isinstance(node.arg, nodes.Const):
+                    found.setdefault(child.name, set()).add(str(node.arg.value))
+                elif isinstance(node, nodes.Test) and node.node is child:
+                    found.setdefault(child.name, set())
+                elif child.ctx == "load":
+                    found.setdefault(child.name, set()).add("")
+            look(child)
+
+    look(tree)
+    return {name: frozenset(attributes) for name, attributes in found.items()}
 
 
 def _root(node: nodes.Node | None) -> str:

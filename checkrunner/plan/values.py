@@ -26,7 +26,6 @@ __all__ = [
     "SecretInTextError",
     "UnsafeTextError",
     "hide",
-    "registered_of",
 ]
 
 
@@ -232,12 +231,6 @@ class Registered:
 
 
 _SUMS = ("stdout_lines", "stderr_lines", "stdout_bytes", "stderr_bytes", "elapsed_s", "cpu_s", "answered")
-
-
-def registered_of(outcome: CheckOutcome) -> Any:
-    """What a later text reads under the name that an outcome is registered as: of a task Ansible's result, of a check
-    a `Registered`."""
-    return outcome.registered if outcome.planned.check.task is not None else Registered(outcome)
 
 
 _NOTHING: Mapping[str, Any] = {

@@ -141,8 +141,8 @@ def _result_errors(track: Track, entry: Entry) -> Iterator[TemplateError]:
 def _host_errors(plan: Plan, host: HostPlan, done: set[int]) -> Iterator[tuple[Entry, TemplateError]]:
     lacking = host.track.from_host - host.host.vars.keys() - connection_names(host.host).keys()
     for entry in host.track.entries:
-        if id(entry) in done:
-            continue
+        if id(entry) in done or entry.shape.check.task is not None:
+            continue  # a task whose texts cannot be filled in has failed, which the playbook may be made for
         missing = entry.from_host & lacking if lacking else lacking
         if missing:
             names = host.variables(entry)

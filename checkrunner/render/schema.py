@@ -36,13 +36,14 @@ def report_schema() -> Schema:
                     "Of each check that takes values from its output, the values over all hosts, whatever the verdict.",
                     {"$ref": "#/$defs/metrics"},
                 ),
+                "messages": _array("What tasks had to say, in their order.", {"$ref": "#/$defs/message"}),
                 "warnings": _array("What was odd about inventory, settings or hosts.", _text("One warning.")),
                 "omissions": _array(
                     "What a limit left out: nothing leaves the report silently.", {"$ref": "#/$defs/omission"}
                 ),
                 "budget": _budget(),
             },
-            optional=("metrics",),
+            optional=("metrics", "messages"),
         ),
         "$defs": {
             "finding": _finding(),
@@ -53,6 +54,7 @@ def report_schema() -> Schema:
             "range": _range(),
             "value": _value(),
             "metrics": _metrics(),
+            "message": _message(),
             "incomplete": _incomplete(),
             "omission": _omission(),
         },
@@ -127,6 +129,7 @@ def _finding() -> Schema:
             "check": _text("Key of the check."),
             "name": _text("Name of the check, where it is not the key."),
             "play": _text("Name of the play."),
+            "because": _text("Key of the check whose trouble made this one run."),
             "severity": _enum("How much an unmet expectation of the check matters.", Severity),
             "verdict": _enum("unknown means that it could not be looked at: neither fine nor trouble.", VerdictState),
             "noted": {"const": True, "description": "An expectation of severity info is not met; the verdict is ok."},
@@ -137,9 +140,9 @@ def _finding() -> Schema:
             "result": {
                 "type": "object",
                 "description": "Metadata of the command (rc, elapsed_s, stdout_lines, ...): a value where all hosts"
-                " agree, else a range. Numbers that are 0 on all hosts are left out, except rc. leftover_pids"
-                " has at most five pids, for a finding of one host. rc is absent where a command was ended as planned,"
-                " after its duration.",
+                " agree, else a range. Numbers that are 0 on all hosts are left out, except rc; attempts is there"
+                " where a command was run more than once. leftover_pids has at most five pids, for a finding of one host."
+                " rc is absent where a command was ended as planned, after its duration.",
                 "properties": {"samples": {"$ref": "#/$defs/samples"}},
                 "additionalProperties": {
                     "anyOf": [{"type": ["number", "string", "boolean", "null", "array"]}, {"$ref": "#/$defs/range"}],
@@ -156,6 +159,7 @@ def _finding() -> Schema:
         optional=(
             "name",
             "play",
+            "because",
             "noted",
             "execution",
             "reasons",
@@ -299,6 +303,20 @@ def _metrics() -> Schema:
     return _object(
         "The values of one check over all hosts.",
         {"check": _text("Key of the check."), "values": _array("Its values.", {"$ref": "#/$defs/value"})},
+    )
+
+
+def _message() -> Schema:
+    return _object(
+        "What a task had to say (`debug`, `assert`), on hosts where it said the same.",
+        {
+            "check": _text("Key of the check."),
+            "name": _text("Its name, where that is not the key."),
+            "hosts": _text("The hosts, folded."),
+            "host_count": _count("How many hosts."),
+            "text": _text("What it said; lines are kept."),
+        },
+        optional=("name",),
     )
 
 

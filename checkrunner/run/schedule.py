@@ -9,14 +9,12 @@ from checkrunner.model.plan import CheckOutcome, PlannedCheck
 from checkrunner.model.playbook import Check, Play, Share
 from checkrunner.model.results import VerdictState
 from checkrunner.model.seams import Script
-from checkrunner.model.tasks import COMMANDS, Module
+from checkrunner.model.tasks import ON_HOST
 from checkrunner.run.once import Once
 from checkrunner.run.stages import Stage, batches, stages
 
 __all__ = ["Batch", "Failures", "Part", "Schedule"]
 
-# What is answered here may still turn out to need the host: it is then connected to.
-_ANSWERED_HERE = frozenset(Module) - COMMANDS - {Module.SETUP}
 _FAILED = frozenset({VerdictState.CRIT, VerdictState.UNKNOWN})
 
 
@@ -129,7 +127,7 @@ def _part(index: int, track: _Track, number: int) -> Part:
 
 def _needs_host(check: Check) -> bool:
     """Whether the check is run on its own host, as far as that can be told before."""
-    return check.delegate_to is None and (check.task is None or check.task.module not in _ANSWERED_HERE)
+    return check.delegate_to is None and (check.task is None or check.task.module in ON_HOST)
 
 
 def _track(checks: Sequence[PlannedCheck], of_play: Mapping[int, int]) -> _Track:

@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from checkrunner.cli.params import param_lines
 from checkrunner.load.connection import CONNECTION_VARIABLES
 from checkrunner.load.extra_vars import parse_extra_vars
 from checkrunner.load.inventory import load_inventory, load_inventory_with_origins
@@ -34,9 +35,11 @@ from checkrunner.load.schema import (
     TextModel,
     playbook_schema,
 )
+from checkrunner.model.playbook import ParamType
 
 ROOT = Path(__file__).parent.parent.parent
 PLAYBOOK = (ROOT / "docs" / "playbook.md").read_text(encoding="utf-8")
+PARAMS = (ROOT / "docs" / "params.md").read_text(encoding="utf-8")
 INVENTORY = (ROOT / "docs" / "inventory.md").read_text(encoding="utf-8")
 
 
@@ -100,6 +103,34 @@ def test_examples_of_playbooks_load(text: str, tmp_path: Path) -> None:
         text = f"- hosts: all\n  checks:\n{lines}"
 
     assert load_playbook(str(tmp_path / "example.yml"), text).plays
+
+
+def test_the_worked_example_of_parameters_and_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in re.findall(r"^```yaml file=(\S+)\n(.*?)^```$", PARAMS, re.MULTILINE | re.DOTALL):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    (play,) = load_playbook("database.yml").plays
+
+    assert [check.id for check in play.checks] == [
+        "data-space",
+        "data-inodes",
+        "log-space",
+        "log-inodes",
+        "lag",
+        "locks",
+    ]
+    assert play.checks[1].needs == ("data-space",)
+    assert [check.id for check in play.checks[0].on_fail] == ["data-largest"]
+    assert [check.severity for check in play.checks[1:3]] == ["critical", "warning"]
+    assert play.checks[2].vars == {"mount": "/var/log"}
+    assert play.vars == {"database_user": "monitor"}
+    shown = "\n".join(param_lines(play.params))
+    assert shown in PARAMS
+
+
+def test_the_types_of_parameters_are_all_described() -> None:
+    assert re.findall(r"^\| `(\w+)` \|", PARAMS, re.MULTILINE) == [str(kind) for kind in ParamType]
 
 
 @pytest.mark.parametrize("text", blocks(INVENTORY, "yaml"))

@@ -73,6 +73,7 @@ class FakeScript:
     loops: Mapping[str, Sequence[PlannedCheck]] = field(default_factory=dict)
     followers: Mapping[str, Sequence[PlannedCheck]] = field(default_factory=dict)
     attempts: Mapping[str, int] = field(default_factory=dict)
+    delay_s: float = 0.01
     on: Mapping[str, str] = field(default_factory=dict)
 
     def resolve(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Step | Skip | Items | Settled:
@@ -101,7 +102,7 @@ class FakeScript:
         return Judgement(verdict=Verdict(state=VerdictState.OK if result.rc == 0 else VerdictState.CRIT))
 
     def again(self, step: Step, result: Result, judgement: Judgement, attempt: int) -> float | None:
-        return 0.01 if attempt < self.attempts.get(step.planned.key, 1) else None
+        return self.delay_s if attempt < self.attempts.get(step.planned.key, 1) else None
 
     def whole(self, planned: PlannedCheck, items: Sequence[CheckOutcome]) -> CheckOutcome:
         failed = any(item.verdict.state is not VerdictState.OK for item in items)

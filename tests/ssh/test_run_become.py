@@ -641,3 +641,31 @@ def test_each_account_gets_over_a_lost_link(host: Callable[..., Become]) -> None
     assert any("as root: reconnected after" in warning for warning in outcome.report["warnings"]), outcome.stdout
     wait_until(lambda: not sleeps(), what="what was cut off to end")
     cli.sshd.assert_clean()
+
+
+@pytest.mark.parametrize("selected", [False, True])
+def test_elsewhere_it_is_as_the_other_host_says(host: Callable[..., Become], selected: bool) -> None:
+    cli = host(sudoers=ASKED, password="not this one")
+    inventory = cli.sshd.write_inventory(cli.folder / "both.yml", 1)
+    secret = f'lb_secret: "{PASSWORD}", ansible_become_password: "{{{{ lb_secret }}}}"'
+    lb = f"        lb: {{ansible_host: {cli.sshd.address(2)}, ansible_become_user: {OTHER}, {secret}}}"
+    inventory.write_text(inventory.read_text().replace("      hosts:", f"      hosts:\n{lb}"))
+    playbook = cli.playbook(f"""
+        - hosts: h1
+          checks:
+            - {{id: own, run: id -un, become: true}}
+            - id: there
+              run: echo $SSH_CONNECTION; id -un
+              become: true
+              delegate_to: lb
+              expect: {{stdout: {{contains: {OTHER}}}}}
+        - hosts: {"lb" if selected else "h1"}
+          checks: [{{id: plain, run: id -un, expect: {{stdout: {{equals: {LOGIN}}}}}}}]
+        """)
+    known = ["--known-hosts", cli.sshd.known_hosts, "--ssh-config", "none"]
+    outcome = cli.call(cli.argv("run", playbook, "-i", inventory, *known, "--format", "json"))
+
+    assert outcome.report["totals"]["verdict"] == {"ok": 2, "unknown": 1}, outcome.stdout
+    assert "become_password_wrong" in reason(outcome, "own")
+    assert PASSWORD not in outcome.stdout
+    at(cli).assert_clean()

@@ -1,0 +1,221 @@
+"""The commands of tasks: what `shell`, `command`, `raw` and `script` come to in a session's bash.
+
+Each task is a process of its own, as in Ansible: what it does to its directory or variables is gone with it. Nothing
+is written on the host.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from checkrunner.model.errors import TemplateError
+from checkrunner.model.playbook import Check
+from checkrunner.model.results import Probe, ProbeKind, Stream
+from checkrunner.model.sources import Secret, Template
+from checkrunner.model.tasks import Module, Task
+from checkrunner.plan.facts_script import FACTS_SCRIPT
+from checkrunner.plan.texts import Templates
+from checkrunner.plan.values import Hidden
+
+__all__ = ["NOT_BEGUN", "NOT_NEEDED", "TaskCommand", "needed_probes", "task_command", "task_environment"]
+
+_SHELL = "/bin/sh"
+_EXPANDED = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+_HOME = re.compile(r"~[A-Za-z0-9_.-]*(?=/|$)")
+
+NOT_BEGUN = Probe(
+    name="not_begun",
+    kind=ProbeKind.MATCHES,
+    stream=Stream.STDERR,
+    text=r"^(\[Errno (2|13)\] .*|Unable to change directory before execution\.)$",
+)
+"""Finds what stands in the place of an error of the command's own where it could not be begun with."""
+
+NOT_NEEDED = Probe(
+    name="not_needed",
+    kind=ProbeKind.MATCHES,
+    stream=Stream.STDOUT,
+    text=r"^skipped, since .* (exists|does not exist)$",
+)
+"""Finds what stands in the place of a command's output when `creates` or `removes` said that it was not needed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskCommand:
+    """`text` is for the session's bash; `cmd` is what the result shows as its command, a text or list of words."""
+
+    text: str
+    cmd: Any
+    conditional: bool = False
+
+
+def task_command(check: Check, names: Mapping[str, Any], templates: Templates) -> TaskCommand:
+    """The command of a task. Raises TemplateError."""
+    task = check.task
+    assert task is not None
+    filled = _Filled(task, names, templates)
+    match task.module:
+        case Module.SETUP:
+            return TaskCommand(text=f"({FACTS_SCRIPT})", cmd="")
+        case Module.COMMAND:
+            return _command(filled)
+        case Module.SCRIPT:
+            return _script(filled)
+        case Module.RAW:
+            text = filled.shell("cmd")
+            program = filled.text("executable")
+            start = shlex.quote(program) if program else '"${SHELL:-/bin/sh}"'
+            return TaskCommand(text=f"{start} -c {shlex.quote(text)}", cmd=text)
+    text = filled.shell("cmd")
+    program = shlex.quote(filled.text("executable") or _SHELL)
+    return filled.within(f"{program} -c {shlex.quote(text)}", text)
+
+
+def needed_probes(check: Check) -> tuple[Probe, ...]:
+    """What the host is asked beside: whether the command was needed, and could be begun with, where these are
+    questions."""
+    task = check.task
+    if task is None:
+        return ()
+    begun = task.module is Module.COMMAND or "chdir" in task.args
+    needed = bool(task.args.keys() & {"creates", "removes"})
+    return (NOT_BEGUN,) * begun + (NOT_NEEDED,) * needed
+
+
+def task_environment(task: Task, names: Mapping[str, Any], templates: Templates) -> dict[str, str | Secret]:
+    """The variables of the environment that come from templates of whole mappings, the later ones over the earlier.
+    Raises TemplateError."""
+    found: dict[str, str | Secret] = {}
+    for expression in task.environment:
+        value = templates.evaluate(expression, names)
+        if value is None or value == "":
+            continue
+        if not isinstance(value, Mapping):
+            raise TemplateError("environment: this does not come to a mapping", source=expression.source)
+        for name, text in value.items():
+            found[str(name)] = text.secret() if isinstance(text, Hidden) else str(text)
+    return found
+
+
+class _Filled:
+    """A task's arguments with their templates filled in."""
+
+    def __init__(self, task: Task, names: Mapping[str, Any], templates: Templates) -> None:
+        self.args = task.args
+        self._names = names
+        self._templates = templates
+
+    def text(self, name: str) -> str:
+        """The argument, "" where it was not given."""
+        value = self.args.get(name)
+        return self._templates.render(value, self._names) if isinstance(value, Template) else ""
+
+    def shell(self, name: str) -> str:
+        """The argument as part of a command: text that came from a host is quoted in it."""
+        value = self.args.get(name)
+        return self._templates.render(value, self._names, for_shell=True) if isinstance(value, Template) else ""
+
+    def words(self) -> list[str]:
+        """The program and its arguments."""
+        argv = self.args.get("argv")
+        if argv:
+            return [self._templates.render(word, self._names) for word in argv]
+        text = self.shell("cmd")
+        try:
+            return shlex.split(text)
+        except ValueError as exc:
+            message = f"the command cannot be split into words: {exc}"
+            raise TemplateError(message, source=self.args["cmd"].source) from exc
+
+    def within(self, program: str, cmd: Any) -> TaskCommand:
+        """The program with its directory, its input, and what says whether it is needed at all."""
+        parts = list(self._before())
+        command = program + self._input()
+        if not parts:
+            return TaskCommand(text=command, cmd=cmd)
+        text = "\n".join(["(", *parts, f"exec {command}", ")"])
+        return TaskCommand(text=text, cmd=cmd, conditional=bool(self.args.keys() & {"creates", "removes"}))
+
+    def _before(self) -> Iterator[str]:
+        if folder := self.text("chdir"):
+            message = shlex.quote("Unable to change directory before execution.")
+            yield f"cd -- {_word(folder)} || {{ printf '%s\\n' {message} >&2; exit 1; }}"
+        if path := self.text("creates"):
+            yield f"if compgen -G {_word(path)} >/dev/null; then {_not_needed(path, 'exists')}; fi"
+        if path := self.text("removes"):
+            yield f"if ! compgen -G {_word(path)} >/dev/null; then {_not_needed(path, 'does not exist')}; fi"
+
+    def _input(self) -> str:
+        if "stdin" not in self.args:
+            return ""
+        text = shlex.quote(self.text("stdin"))
+        return f" <<<{text}" if self.args.get("stdin_add_newline", True) else f" < <(printf %s {text})"
+
+
+def _not_needed(path: str, how: str) -> str:
+    return f"printf '%s\\n' {shlex.quote(f'skipped, since {path} {how}')}; exit 0"
+
+
+def _command(filled: _Filled) -> TaskCommand:
+    words = filled.words()
+    if not words:
+        raise TemplateError("the command is empty", source=filled.args["cmd"].source)
+    expand = filled.args.get("expand_argument_vars", True)
+    quoted = [_word(word) if expand else shlex.quote(word) for word in words]
+    missing = shlex.quote(f"[Errno 2] No such file or directory: {words[0].encode()!r}")
+    refused = shlex.quote(f"[Errno 13] Permission denied: {words[0].encode()!r}")
+    there = f"[ -e {quoted[0]} ] && {{ printf '%s\\n' {refused} >&2; exit 13; }}; " if "/" in words[0] else ""
+    # A program that is not there has the return code that Ansible gives it: the error number.
+    find = f"type -P -- {quoted[0]} >/dev/null || {{ {there}printf '%s\\n' {missing} >&2; exit 2; }}"
+    inner = filled.within(" ".join(quoted), words)
+    if inner.text.startswith("(\n"):
+        return TaskCommand(
+            text=inner.text.replace("\nexec ", f"\n{find}\nexec ", 1), cmd=words, conditional=inner.conditional
+        )
+    return TaskCommand(text=f"(\n{find}\nexec {inner.text}\n)", cmd=words)
+
+
+def _script(filled: _Filled) -> TaskCommand:
+    text: str = filled.args["text"]
+    rest = filled.shell("rest")
+    program = filled.text("executable")
+    start = shlex.join(shlex.split(program)) if program else shlex.join(_interpreter(text))
+    # The program reads the script from a pipe under /dev/fd: it is on no disk, and its input stays free.
+    command = f"{start} <(printf %s {shlex.quote(text)}) {rest}".rstrip()
+    cmd = f"{filled.args.get('file', '')} {rest}".strip()
+    inner = filled.within(command, cmd)
+    return TaskCommand(text=inner.text, cmd=cmd, conditional=inner.conditional)
+
+
+def _interpreter(text: str) -> list[str]:
+    """What the first line names, with at most one argument, as the kernel reads it."""
+    first = text.partition("\n")[0].strip()
+    if not first.startswith("#!"):
+        return [_SHELL]
+    program, _, argument = first[2:].strip().partition(" ")
+    if program.endswith("/env"):
+        return [program, *argument.split()]
+    return [program, argument.strip()] if argument.strip() else [program]
+
+
+def _word(text: str) -> str:
+    """A word for bash in which ``~`` and the names of variables that are set there are replaced, and nothing else."""
+    home = _HOME.match(text)
+    out, at = (home[0], home.end()) if home else ("", 0)
+    for match in _EXPANDED.finditer(text, at):
+        out += _quoted(text[at : match.start()])
+        out += f'"${{{match[1] or match[2]}-{_escaped(match[0])}}}"'
+        at = match.end()
+    return (out + _quoted(text[at:])) or "''"
+
+
+def _quoted(text: str) -> str:
+    return shlex.quote(text) if text else ""
+
+
+def _escaped(text: str) -> str:
+    return text.replace("$", "\\$").replace("}", "\\}")
