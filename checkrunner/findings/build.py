@@ -12,13 +12,14 @@ from checkrunner.findings.hostnotes import fold_notes
 from checkrunner.findings.incomplete import fold_incomplete
 from checkrunner.findings.numbers import shared_reasons, shared_result, shared_seen
 from checkrunner.findings.redact import NullRedactor
+from checkrunner.findings.said import said
 from checkrunner.findings.slices import is_binary
 from checkrunner.findings.tokens import measure
 from checkrunner.findings.totals import capture_of, count, execution_of, looked_everywhere
 from checkrunner.findings.values import shared_metrics, shared_values
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.plan import CheckOutcome, HostOutcome
-from checkrunner.model.report import CheckValues, Finding, Incomplete, Omission, Report, RunInfo, Wait
+from checkrunner.model.report import CheckValues, Finding, Incomplete, Message, Omission, Report, RunInfo, Wait
 from checkrunner.model.results import CaptureState, Execution, Reason, Stream, VerdictState
 from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Template
@@ -43,6 +44,7 @@ class ReportLimits:
     | warnings | warnings about the run as a whole |
     | waits | places where hosts waited before they were reached |
     | metrics | values over all hosts |
+    | messages | different messages of tasks |
     | text_chars | one reason, note, hint or warning |
     """
 
@@ -52,6 +54,7 @@ class ReportLimits:
     warnings: int = 20
     waits: int = 10
     metrics: int = 100
+    messages: int = 50
     text_chars: int = 1000
 
 
@@ -91,6 +94,7 @@ def build_report(
         findings=findings,
         incomplete=incomplete,
         metrics=building.metrics(outcomes),
+        messages=building.messages(outcomes),
         warnings=building.warnings(warnings, outcomes),
         omissions=tuple(building.omissions),
     )
@@ -194,6 +198,24 @@ class _Building:
             why = f"only {self.limits.metrics} values over all hosts are shown"
             self.omissions.append(Omission(what="value", count=dropped, why=why))
         return tuple(kept)
+
+    def messages(self, outcomes: Iterable[HostOutcome]) -> tuple[Message, ...]:
+        """What tasks had to say; no more than the limits say."""
+        every = list(said(outcomes, self.text))
+        most = self.limits.messages
+        if every[most:]:
+            why = f"only {most} different messages are shown"
+            self.omissions.append(Omission(what="message", count=len(every) - most, why=why))
+        return tuple(
+            Message(
+                check=one.check,
+                name=self.text(one.name),
+                text=one.text,
+                hosts=self._hosts(one.hosts, f"message of {one.check}"),
+                names=one.hosts,
+            )
+            for one in every[:most]
+        )
 
     def _short(self, text: str) -> str:
         """A text that is a value: masked first, since half of a secret would not be known."""

@@ -20,7 +20,11 @@ from checkrunner.model.sources import Template
 
 __all__ = ["Round", "TaskFiles"]
 
-_NAME = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
+_PATH = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\s*(?:'[^'\]]*'|\"[^\"\]]*\"|\d+)\s*\])*"
+_NAME = re.compile(rf"\{{\{{\s*({_PATH})\s*\}}\}}")
+_STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[\s*(?:'([^'\]]*)'|\"([^\"\]]*)\"|(\d+))\s*\]")
+_DEEPEST = 10
+_UNKNOWN = object()
 _FIRST = re.compile(r"\s*('[^']*'|\"[^\"]*\"|(?:\{\{.*?\}\}|\S)+)")
 
 
@@ -47,20 +51,49 @@ class TaskFiles:
     def literal(self, node: YamlScalar, handed: Handed, what: str) -> str:
         """The text, its ``{{ name }}`` filled in from what the playbook itself says."""
 
-        def known(match: re.Match[str]) -> str:
-            value = handed.literal.get(match[1])
-            if match[1] == "playbook_dir":
-                return self._folder or "."
-            if isinstance(value, bool) or not isinstance(value, (str, int, float)) or "{{" in str(value):
-                hint = "Names of `vars` and `vars_files` that are no templates themselves can stand here."
-                raise self._values.fail(node, f"{what}: {match[1]!r} is not known before the run", hint)
-            return str(value)
-
-        text = _NAME.sub(known, node.raw)
+        text = self.shown(node.raw, handed)
+        if unknown := _NAME.search(text):
+            hint = "Names of `vars` and `vars_files` can stand here, as far as they read no others that are not known."
+            raise self._values.fail(node, f"{what}: {unknown[1]!r} is not known before the run", hint)
         if "{{" in text or "{%" in text:
             hint = "It is read before the run: write it out, or one `{{ name }}` of `vars`."
             raise self._values.fail(node, f"{what} holds a template that only the run could fill in", hint)
         return text
+
+    def shown(self, text: str, handed: Handed, depth: int = 0) -> str:
+        """The text, with what of its templates is known before the run filled in."""
+
+        def known(match: re.Match[str]) -> str:
+            value = self.value(match[1], handed, depth)
+            plain = isinstance(value, (str, int, float)) and not isinstance(value, bool)
+            return str(value) if plain else match[0]
+
+        return _NAME.sub(known, text) if "{{" in text else text
+
+    def value(self, path: str, handed: Handed, depth: int = 0) -> Any:
+        """What a name, or a part of it (``a.b[0]``), comes to as far as the playbook says it; `_UNKNOWN` else."""
+        value: Any = handed.literal
+        if path == "playbook_dir":
+            return self._folder or "."
+        for step in _STEP.finditer(path):
+            key: Any = int(step[4]) if step[4] else step[1] or step[2] or step[3] or ""
+            try:
+                value = self._settled(value[key], handed, depth)
+            except (KeyError, IndexError, TypeError):
+                return _UNKNOWN
+        return value
+
+    def _settled(self, value: Any, handed: Handed, depth: int) -> Any:
+        text = value.text if isinstance(value, Template) else value
+        if not isinstance(text, str) or "{{" not in text or (isinstance(value, Template) and value.raw):
+            return text
+        if depth >= _DEEPEST:
+            return _UNKNOWN
+        lone = _NAME.fullmatch(text.strip())
+        if lone is not None:
+            return self.value(lone[1], handed, depth + 1)
+        found = self.shown(text, handed, depth + 1)
+        return _UNKNOWN if "{{" in found or "{%" in found else found
 
     def script(self, command: Template, handed: Handed) -> dict[str, Any]:
         """The text of a local script, and the words behind its name."""
@@ -99,7 +132,7 @@ class TaskFiles:
             return
         items = loop.items
         if isinstance(items, Template):
-            items = handed.literal.get(items.text.strip())
+            items = self.value(items.text.strip(), handed)
             if not isinstance(items, list):
                 hint = "Write the list here, or name a list of `vars` or `vars_files`."
                 raise self._values.fail(

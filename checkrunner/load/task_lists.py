@@ -144,7 +144,7 @@ class TaskReader:
             source=node.ref,
         )
         check = replace(
-            self._check(self._shown(node, call.shown), task, handed, node),
+            self._check(self._shown(node, call.shown, handed), task, handed, node),
             run=args.get("cmd"),
             argv=args.get("argv", ()),
             register=values.variable(node["register"], "register") if "register" in node else None,
@@ -155,8 +155,9 @@ class TaskReader:
         self._handlers.notify(check.id, handed.notify, node.keys_at.get("notify", node).ref)
         return check
 
-    def _shown(self, node: YamlMap, otherwise: str) -> str:
-        return self._values.plain(node["name"], "name") if "name" in node else otherwise
+    def _shown(self, node: YamlMap, otherwise: str, handed: Handed) -> str:
+        """The name, as far as it can be known before the run."""
+        return self._files.shown(self._values.plain(node["name"], "name"), handed) if "name" in node else otherwise
 
     def _check(self, name: str, task: Task, handed: Handed, node: YamlMap) -> Check:
         return Check(
@@ -242,7 +243,7 @@ class TaskReader:
             ignore_errors=inner.ignore_errors,
             source=node.ref,
         )
-        check = self._check(self._shown(node, f"include_tasks: {label}"), task, inner, node)
+        check = self._check(self._shown(node, f"include_tasks: {label}", inner), task, inner, node)
         # Of what an inclusion says, only its variables go to the tasks in it, and what `apply` says.
         below = replace(outer, vars=inner.vars, literal=inner.literal, includes=(*outer.includes, check.id))
         if apply is not None:
@@ -282,7 +283,7 @@ class TaskReader:
             includes=inner.includes,
             source=node.ref,
         )
-        return [self._check(self._shown(node, f"meta: {action}"), task, inner, node)]
+        return [self._check(self._shown(node, f"meta: {action}", inner), task, inner, node)]
 
     def _flush(self) -> list[Check]:
         """The handlers that tasks have notified since the last time, each to run where one of those has changed."""

@@ -12,9 +12,10 @@ from typing import Any
 
 from checkrunner.load.fileset import FileSet
 from checkrunner.load.nodes import Node, YamlList, YamlMap, YamlScalar, raw_text
-from checkrunner.load.quantities import NotationError, variable_name
+from checkrunner.load.quantities import RESERVED_NAMES
 from checkrunner.load.task_words import Word
 from checkrunner.model.errors import PlaybookError, nearest
+from checkrunner.model.metadata import RESULT_NAMES
 from checkrunner.model.sources import Secret, SourceRef, Template
 
 __all__ = ["Values", "lone_expression"]
@@ -22,7 +23,7 @@ __all__ = ["Values", "lone_expression"]
 _WORDS = re.compile(r"[^\s,]+")
 _TRUE = frozenset({"yes", "true", "on", "1", "y", "t"})
 _FALSE = frozenset({"no", "false", "off", "0", "n", "f"})
-_OWN_NAMES = frozenset({"stdout", "stderr", "rc", "item"})
+_TAKEN = RESERVED_NAMES - {*RESULT_NAMES, "stdout", "stderr", "values"}
 
 
 def lone_expression(text: str) -> str | None:
@@ -119,11 +120,11 @@ class Values:
 
     def check_variable(self, name: str, at: SourceRef) -> None:
         """Raise for what no expression could read. Unlike in checks, names of a result's parts are free here."""
-        try:
-            if name not in _OWN_NAMES:
-                variable_name(name)
-        except NotationError as exc:
-            raise self.fail(at, exc.message, exc.hint) from exc
+        if not (name.isascii() and name.isidentifier()):
+            hint = "A name has ASCII letters, digits and _, no digit first."
+            raise self.fail(at, f"{name!r} is not a variable name", hint)
+        if name in _TAKEN:
+            raise self.fail(at, f"{name!r} has a meaning in expressions already", "Choose another name.")
 
     def condition(self, node: Node, what: str) -> Template:
         """An expression. One in braces, which Ansible takes with a warning, is taken out of them."""

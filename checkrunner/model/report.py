@@ -22,6 +22,7 @@ __all__ = [
     "CheckValues",
     "Finding",
     "Incomplete",
+    "Message",
     "NumberRange",
     "Omission",
     "Report",
@@ -198,15 +199,27 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """What a task had to say, on hosts where it said the same. `hosts` is the folded text, `names` them one by one."""
+
+    check: str
+    name: str
+    text: str
+    hosts: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """The product of a run. Findings are ranked: the first is the most important. `metrics` has an entry for each check
-    that takes values from its output."""
+    that takes values from its output, `messages` what tasks had to say."""
 
     run: RunInfo
     totals: Totals
     findings: tuple[Finding, ...] = ()
     incomplete: tuple[Incomplete, ...] = ()
     metrics: tuple[CheckValues, ...] = ()
+    messages: tuple[Message, ...] = ()
     warnings: tuple[str, ...] = ()
     omissions: tuple[Omission, ...] = ()
     budget: Budget = Budget(limit=None, used=0, counter="none")

@@ -157,13 +157,13 @@ class _Place:
         self.facts: frozenset[str] = frozenset()
         self.ids: dict[str, str] = {}
         self.gates: dict[int, list[str]] = {}
-        self.waits: dict[int, str] = {}
+        self.wait = ""
 
     def copy(self) -> _Place:
         """For what follows a check, and is known to nobody else."""
         other = _Place()
         other.registers, other.ids, other.facts = dict(self.registers), dict(self.ids), self.facts
-        other.gates, other.waits = self.gates, self.waits
+        other.gates, other.wait = self.gates, self.wait
         return other
 
     def passed(self, key: str, shape: Shape) -> None:
@@ -177,7 +177,7 @@ class _Place:
         if check.task is not None:
             self.facts |= fact_names(check.task)
             if may_fail(check.task):
-                self.waits[shape.play_index] = key
+                self.wait = key
 
 
 def _track(shapes: Mapping[str, Shape], setup: Setup, outputs: Mapping[str, frozenset[Stream]]) -> Track:
@@ -238,7 +238,8 @@ def _entry(key: str, shape: Shape, place: _Place, setup: Setup) -> Entry:
     reads = {name: registers[name] for name in registers if name in read}
     gate = () if shape.before or shape.follows else tuple(place.gates.get(shape.play_index, ()))
     wanted = tuple((id_, place.ids.get(id_)) for id_ in check.needs)
-    waits = {place.waits[shape.play_index]} if check.task is not None and shape.play_index in place.waits else set()
+    # A task waits for the one before it that may end the play, and with it what comes after, in later plays too.
+    waits = {place.wait} if check.task is not None and place.wait else set()
     unsettled = {*registers, *shape.loop_names, *place.facts}
     planned = PlannedCheck(
         key=key,

@@ -21,11 +21,19 @@ from checkrunner.plan.facts_script import FACTS_SCRIPT
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.values import Hidden
 
-__all__ = ["NOT_NEEDED", "TaskCommand", "needed_probes", "task_command", "task_environment"]
+__all__ = ["NOT_BEGUN", "NOT_NEEDED", "TaskCommand", "needed_probes", "task_command", "task_environment"]
 
 _SHELL = "/bin/sh"
 _EXPANDED = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 _HOME = re.compile(r"~[A-Za-z0-9_.-]*(?=/|$)")
+
+NOT_BEGUN = Probe(
+    name="not_begun",
+    kind=ProbeKind.MATCHES,
+    stream=Stream.STDERR,
+    text=r"^(\[Errno (2|13)\] .*|Unable to change directory before execution\.)$",
+)
+"""Finds what stands in the place of an error of the command's own where it could not be begun with."""
 
 NOT_NEEDED = Probe(
     name="not_needed",
@@ -68,8 +76,14 @@ def task_command(check: Check, names: Mapping[str, Any], templates: Templates) -
 
 
 def needed_probes(check: Check) -> tuple[Probe, ...]:
-    """What the host is asked beside: whether the command was needed, where that is a question."""
-    return (NOT_NEEDED,) if check.task is not None and check.task.args.keys() & {"creates", "removes"} else ()
+    """What the host is asked beside: whether the command was needed, and could be begun with, where these are
+    questions."""
+    task = check.task
+    if task is None:
+        return ()
+    begun = task.module is Module.COMMAND or "chdir" in task.args
+    needed = bool(task.args.keys() & {"creates", "removes"})
+    return (NOT_BEGUN,) * begun + (NOT_NEEDED,) * needed
 
 
 def task_environment(task: Task, names: Mapping[str, Any], templates: Templates) -> dict[str, str | Secret]:

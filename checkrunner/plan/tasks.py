@@ -18,7 +18,7 @@ from checkrunner.model.results import Execution, RawSlice, Reason, Result, Strea
 from checkrunner.model.sources import Template
 from checkrunner.model.tasks import Module, Task, TaskState
 from checkrunner.plan.facts import parse_facts
-from checkrunner.plan.task_commands import NOT_NEEDED, task_command
+from checkrunner.plan.task_commands import NOT_BEGUN, NOT_NEEDED, task_command
 from checkrunner.plan.task_results import TaskResult, command_result, with_item
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.values import Hidden, RemoteText
@@ -29,6 +29,12 @@ __all__ = ["Finished", "Tasks", "task_reason"]
 _HIDDEN = "what it says is not shown (no_log)"
 _ASSERTED = "All assertions passed"
 _DEFAULT_MESSAGE = "Assertion failed"
+_NOT_BEGUN = {
+    1: "Unable to change directory before execution.",
+    2: "Error executing command: there is no such program",
+    13: "Error executing command: permission denied",
+}
+_LINES_BEFORE = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +186,11 @@ class Tasks:
             return Finished(result=found.with_values(skipped=True) if task.module is Module.SCRIPT else found)
         if result.rc == 0:
             return Finished(result=found)
+        begun = result.probes.get(NOT_BEGUN.name)
+        if begun and begun.count and result.stderr.lines <= _LINES_BEFORE and result.rc in _NOT_BEGUN:
+            message = _NOT_BEGUN[result.rc]
+            reason = task_reason("command", message, expected="0", actual=str(found["rc"]))
+            return Finished(result=found.with_values(failed=True, changed=False, msg=message), reason=reason)
         reason = task_reason("rc", f"rc was {found['rc']}, expected 0", expected="0", actual=str(found["rc"]))
         return Finished(result=found.with_values(failed=True, msg="non-zero return code"), reason=reason)
 

@@ -15,6 +15,7 @@ from checkrunner.model.report import (
     CheckValues,
     Finding,
     Incomplete,
+    Message,
     NumberRange,
     Omission,
     Report,
@@ -40,7 +41,10 @@ def to_document(report: Report) -> dict[str, Any]:
         "totals": _totals(report.totals),
         "findings": [_finding(finding) for finding in report.findings],
         "incomplete": [_incomplete(entry) for entry in report.incomplete],
-        **_filled(metrics=[_metrics(entry) for entry in report.metrics]),
+        **_filled(
+            metrics=[_metrics(entry) for entry in report.metrics],
+            messages=[_message(message) for message in report.messages],
+        ),
         "warnings": [safe_json(warning) for warning in report.warnings],
         "omissions": [_omission(omission) for omission in report.omissions],
         "budget": _budget(report.budget),
@@ -121,6 +125,16 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 def _metrics(entry: CheckValues) -> dict[str, Any]:
     return {"check": safe_json(entry.check), "values": [_value(value) for value in entry.values]}
+
+
+def _message(message: Message) -> dict[str, Any]:
+    return {
+        "check": safe_json(message.check),
+        **_filled(name=message.name if message.name != message.check else ""),
+        "hosts": safe_json(message.hosts),
+        "host_count": len(message.names),
+        "text": safe_json(message.text),
+    }
 
 
 def _value(value: ValueSummary) -> dict[str, Any]:

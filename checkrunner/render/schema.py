@@ -36,13 +36,14 @@ def report_schema() -> Schema:
                     "Of each check that takes values from its output, the values over all hosts, whatever the verdict.",
                     {"$ref": "#/$defs/metrics"},
                 ),
+                "messages": _array("What tasks had to say, in their order.", {"$ref": "#/$defs/message"}),
                 "warnings": _array("What was odd about inventory, settings or hosts.", _text("One warning.")),
                 "omissions": _array(
                     "What a limit left out: nothing leaves the report silently.", {"$ref": "#/$defs/omission"}
                 ),
                 "budget": _budget(),
             },
-            optional=("metrics",),
+            optional=("metrics", "messages"),
         ),
         "$defs": {
             "finding": _finding(),
@@ -53,6 +54,7 @@ def report_schema() -> Schema:
             "range": _range(),
             "value": _value(),
             "metrics": _metrics(),
+            "message": _message(),
             "incomplete": _incomplete(),
             "omission": _omission(),
         },
@@ -135,18 +137,7 @@ def _finding() -> Schema:
             "hosts": _text("The hosts, folded: web[01-03],db1."),
             "host_count": _count("How many hosts."),
             "reasons": _array("Why the verdict is what it is.", {"$ref": "#/$defs/reason"}),
-            "result": {
-                "type": "object",
-                "description": "Metadata of the command (rc, elapsed_s, stdout_lines, ...): a value where all hosts"
-                " agree, else a range. Numbers that are 0 on all hosts are left out, except rc; attempts is there"
-                " where a command was run more than once. leftover_pids has at most five pids, for a finding of one host."
-                " rc is absent where a command was ended as planned, after its duration.",
-                "properties": {"samples": {"$ref": "#/$defs/samples"}},
-                "additionalProperties": {
-                    "anyOf": [{"type": ["number", "string", "boolean", "null", "array"]}, {"$ref": "#/$defs/range"}],
-                    "description": "A value or a range.",
-                },
-            },
+            "result": _result(),
             "seen": {"$ref": "#/$defs/seen"},
             "values": _array("What was taken from the outputs.", {"$ref": "#/$defs/value"}),
             "slices": _array("Parts of the output of the first host.", {"$ref": "#/$defs/slice"}),
@@ -155,21 +146,25 @@ def _finding() -> Schema:
             "fix": _text("What to do, by its author."),
         },
         optional=(
-            "name",
-            "play",
-            "because",
-            "noted",
-            "execution",
-            "reasons",
-            "result",
-            "seen",
-            "values",
-            "slices",
-            "notes",
-            "why",
-            "fix",
+            *("name", "play", "because", "noted", "execution", "reasons"),
+            *("result", "seen", "values", "slices", "notes", "why", "fix"),
         ),
     )
+
+
+def _result() -> Schema:
+    return {
+        "type": "object",
+        "description": "Metadata of the command (rc, elapsed_s, stdout_lines, ...): a value where all hosts"
+        " agree, else a range. Numbers that are 0 on all hosts are left out, except rc; attempts is there"
+        " where a command was run more than once. leftover_pids has at most five pids, of one host."
+        " rc is absent where a command was ended as planned, after its duration.",
+        "properties": {"samples": {"$ref": "#/$defs/samples"}},
+        "additionalProperties": {
+            "anyOf": [{"type": ["number", "string", "boolean", "null", "array"]}, {"$ref": "#/$defs/range"}],
+            "description": "A value or a range.",
+        },
+    }
 
 
 def _reason() -> Schema:
@@ -301,6 +296,20 @@ def _metrics() -> Schema:
     return _object(
         "The values of one check over all hosts.",
         {"check": _text("Key of the check."), "values": _array("Its values.", {"$ref": "#/$defs/value"})},
+    )
+
+
+def _message() -> Schema:
+    return _object(
+        "What a task had to say (`debug`, `assert`), on hosts where it said the same.",
+        {
+            "check": _text("Key of the check."),
+            "name": _text("Its name, where that is not the key."),
+            "hosts": _text("The hosts, folded."),
+            "host_count": _count("How many hosts."),
+            "text": _text("What it said; lines are kept."),
+        },
+        optional=("name",),
     )
 
 

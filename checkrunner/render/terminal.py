@@ -92,6 +92,7 @@ class _Page:
             yield self._style("bold", "Skipped")
             for finding in skipped:
                 yield from self._skipped(finding)
+        yield from self._messages()
         yield from self._listed("Values", metric_lines(self._report.metrics))
         yield from self._listed("Warnings", (safe(warning) for warning in self._report.warnings))
         yield from self._listed("Left out", self._omissions())
@@ -263,6 +264,20 @@ class _Page:
         reason = "; ".join(reason.message for reason in finding.reasons)
         text = f"{finding.check} {self._hosts(finding.hosts, len(finding.names))}" + (f": {reason}" if reason else "")
         yield from (self._style("dim", line) for line in wrapped(text, self._width, first="  - ", rest="    "))
+
+    def _messages(self) -> Iterator[str]:
+        """``web[01-03]: Disk: / is 24 % full``; a text of several lines has lines of its own."""
+        if self._report.messages:
+            yield ""
+            yield self._style("bold", "Messages")
+        for message in self._report.messages:
+            lines = message.text.splitlines() or [""]
+            who = f"{message.hosts}: {message.name}:"
+            if len(lines) == 1:
+                yield from wrapped(f"{who} {lines[0]}", self._width, first="  - ", rest="    ")
+                continue
+            yield from wrapped(who, self._width, first="  - ", rest="    ")
+            yield from (f"    {safe(line)}" for line in lines)
 
     def _listed(self, title: str, items: Iterator[str]) -> Iterator[str]:
         for at, item in enumerate(items):

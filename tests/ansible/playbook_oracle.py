@@ -66,6 +66,8 @@ def ask_ansible(playbook: Path, inventory: Path, folder: Path, env: Mapping[str,
         if "summary" in event:
             summaries[event["host"]] = event["summary"]
             continue
+        if event["action"] == "meta":  # it is no task for most callbacks
+            continue
         verdict = Verdict(event["state"], event["changed"], event["said"])
         verdicts.setdefault((event["host"], event["task"]), []).append(verdict)
     return Answer(done.returncode, verdicts, summaries, done.stdout + done.stderr)

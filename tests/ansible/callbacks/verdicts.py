@@ -25,11 +25,11 @@ class CallbackModule(CallbackBase):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self._out = open(os.environ["VERDICTS_FILE"], "a", encoding="utf-8")
+        self._file = os.environ["VERDICTS_FILE"]
 
     def _say(self, **event):
-        self._out.write(json.dumps(event) + "\n")
-        self._out.flush()
+        with open(self._file, "a", encoding="utf-8") as out:
+            out.write(json.dumps(event) + "\n")
 
     def _result(self, state, result, **more):
         task = result._task
