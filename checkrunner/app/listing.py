@@ -110,22 +110,34 @@ def list_checks(playbook: str, tags: Sequence[str], skip_tags: Sequence[str]) ->
 
 def _check_lines(book: Playbook, tags: Sequence[str], skip_tags: Sequence[str]) -> Iterator[str]:
     for play in book.plays:
-        checks = [check for check in play.checks if selected(check_tags(play, check), tags, skip_tags)]
-        tags = f"  [{', '.join(play.tags)}]" if play.tags else ""
-        yield f"{play.name}  (hosts: {play.hosts}, {len(checks)} of {len(play.checks)} checks){tags}"
-        width = max((len(check.id) for check in checks), default=0)
-        for check in checks:
-            yield f"  {check.id:<{width}}  {check.severity:<8}  {_about(check)}".rstrip()
+        written = (*play.pre_checks, *play.checks)
+        checks = [check for check in written if selected(check_tags(play, check), tags, skip_tags)]
+        labels = f"  [{', '.join(play.tags)}]" if play.tags else ""
+        yield f"{play.name}  (hosts: {play.hosts}, {len(checks)} of {len(written)} checks){labels}"
+        first = {check.id for check in play.pre_checks}
+        rows = [row for check in checks for row in _tree(check, "pre-check" if check.id in first else "")]
+        width = max((len(name) for name, _, _ in rows), default=0)
+        for name, check, what in rows:
+            yield f"  {name:<{width}}  {check.severity:<8}  {_about(check, what)}".rstrip()
             if check.why:
                 yield f"  {'':<{width}}  {'':<8}  {' '.join(check.why.text.split())}"
 
 
-def _about(check: Check) -> str:
-    parts = [check.name if check.name != check.id else ""]
+def _tree(check: Check, what: str, depth: int = 0) -> Iterator[tuple[str, Check, str]]:
+    """A check, and those that run where it is not ok below it: indented id, check, what is to be said of it first."""
+    yield "  " * depth + check.id, check, what
+    for follower in check.on_fail:
+        yield from _tree(follower, f"where {check.id} is not ok", depth + 1)
+
+
+def _about(check: Check, what: str) -> str:
+    parts = [f"({what})" if what else "", check.name if check.name != check.id else ""]
     if check.tags:
         parts.append(f"[{', '.join(check.tags)}]")
-    if check.requires:
-        parts.append(f"needs {', '.join(check.requires)}")
+    if check.loop:
+        parts.append("for each item of a loop")
+    if check.requires or check.needs:
+        parts.append(f"needs {', '.join((*check.requires, *check.needs))}")
     return "  ".join(part for part in parts if part)
 
 
