@@ -350,20 +350,11 @@ def test_text_from_a_host_is_quoted_in_a_command(templates: Templates, content: 
     assert templates.render(text(content), names, for_shell=True) == rendered
 
 
-@pytest.mark.parametrize("content", ['cd "{{ c }}"', "cd '{{ c }}'", "cat <<E\n{{ c }}\nE", "true # {{ c }}"])
+@pytest.mark.parametrize("content", ["cat <<E\n{{ c }}\nE", "true # {{ c }}", 'bash -c "ls {{ c }}"'])
 def test_text_from_a_host_is_refused_where_it_cannot_be_quoted(templates: Templates, content: str) -> None:
-    with pytest.raises(TemplateError, match="pass it through `env`"):
-        templates.render(text(content), {"c": RemoteText("a;b")}, for_shell=True)
+    with pytest.raises(TemplateError, match="Pass it through `env`"):
+        templates.render(text(content), {"c": RemoteText("a b")}, for_shell=True)
     assert "a_b" in templates.render(text(content), {"c": RemoteText("a_b")}, for_shell=True)
-
-
-@pytest.mark.parametrize("content", ['cd "{{ c }}"', "cd '{{ c }}'", "sh -c 'test -n \"{{ c }}\"'"])
-def test_harmless_words_from_a_host_stand_within_quotes(templates: Templates, content: str) -> None:
-    rendered = templates.render(text(content), {"c": RemoteText("a b: 5%, /x")}, for_shell=True)
-    assert rendered == content.replace("{{ c }}", "a b: 5%, /x")
-    for unsafe in ("a -rf", "a$b", "a`b", "a\nb", "a'b", 'a"b', "a\\", "a*", "a(b)", "a&b", "~", "a>b", "ä"):
-        with pytest.raises(TemplateError):
-            templates.render(text(content), {"c": RemoteText(unsafe)}, for_shell=True)
 
 
 def test_the_engine_is_loaded_only_for_templates() -> None:
