@@ -27,7 +27,7 @@ def parse_facts(text: str) -> dict[str, Any]:
         name, _, rest = piece.partition("\n")
         parts[name] = rest.split("\n")[:-1] if rest.endswith("\n") else rest.split("\n")
     found: dict[str, Any] = {}
-    for read in _READERS:
+    for read in _READERS if parts else ():
         try:
             found |= read(parts)
         except (ValueError, IndexError, KeyError):
@@ -165,6 +165,7 @@ def _clock(parts: _Parts) -> dict[str, Any]:
             "iso8601_basic": f"{year}{month}{day}T{hour}{minute}{second}{micros}",
             "iso8601_basic_short": f"{year}{month}{day}T{hour}{minute}{second}",
             "tz": zone,
+            "tz_dst": [*_lines(parts, "python")[3:4], zone][0],
             "tz_offset": offset,
             "weekday": weekday,
             "weekday_number": number,

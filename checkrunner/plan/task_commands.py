@@ -111,9 +111,13 @@ class _Filled:
         self._templates = templates
 
     def text(self, name: str) -> str:
-        """The argument, "" where it was not given."""
+        """The argument, "" where it was not given, or comes to ``omit``."""
+        return self.given(name) or ""
+
+    def given(self, name: str) -> str | None:
+        """The argument, None where it was not given, or comes to ``omit``."""
         value = self.args.get(name)
-        return self._templates.render(value, self._names) if isinstance(value, Template) else ""
+        return self._templates.render_or_omit(value, self._names) if isinstance(value, Template) else None
 
     def shell(self, name: str) -> str:
         """The argument as part of a command: text that came from a host is quoted in it."""
@@ -124,7 +128,8 @@ class _Filled:
         """The program and its arguments."""
         argv = self.args.get("argv")
         if argv:
-            return [self._templates.render(word, self._names) for word in argv]
+            words = (self._templates.render_or_omit(word, self._names) for word in argv)
+            return [word for word in words if word is not None]
         text = self.shell("cmd")
         try:
             return shlex.split(text)
@@ -136,9 +141,10 @@ class _Filled:
         """The program with its directory, its input, and what says whether it is needed at all. `find` looks for the
         program first; one that is `piped` has an input already."""
         parts = [*self._before(), *([find] if find else [])]
-        if "stdin" in self.args:
+        fed = self.given("stdin")
+        if fed is not None:
             newline = "\\n" if self.args.get("stdin_add_newline", True) else ""
-            program = f"printf '%s{newline}' {shlex.quote(self.text('stdin'))} | exec {program}"
+            program = f"printf '%s{newline}' {shlex.quote(fed)} | exec {program}"
         elif parts and not piped:
             program = f"exec {program}"
         text = "\n".join(["(", *parts, program, ")"]) if parts else program

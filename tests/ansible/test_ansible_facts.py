@@ -93,7 +93,8 @@ def test_facts_are_texts_of_the_host(here: dict[str, Any]) -> None:
 
 def test_odd_answers_only_lack_facts() -> None:
     assert parse_facts("") == {}
-    assert parse_facts("\x1emem\nMemTotal: x\n\x1euptime\n\n\x1eload\nx y z\n") == {} | parse_facts("")
+    odd = parse_facts("\x1emem\nMemTotal: x\n\x1euptime\n\n\x1eload\nx y z\n\x1edate\n1 2\n3\n\x1emounts\na b\n")
+    assert not odd.keys() & {"memtotal_mb", "uptime_seconds", "loadavg", "date_time", "mounts", "kernel", "user_id"}
     assert parse_facts("\x1euptime\n7.5 1\n")["uptime_seconds"] == 7
 
 

@@ -185,6 +185,17 @@ def test_text_from_a_host_is_one_word(shell: str) -> None:
         assert done.stdout == "<a; echo b $(id)><x>"
 
 
+def test_what_is_left_out(shell: str) -> None:
+    names = {"here": "/usr"}
+    left = "{{ nowhere | default(omit) }}"
+    command = made(
+        Module.SHELL, names=names, cmd="pwd; cat", chdir="{{ here }}", creates=left, stdin=left, executable=left
+    )
+    assert run(shell, command).stdout == "/usr\n"
+    words = made(Module.COMMAND, names=names, argv=argv("printf", "<%s>", left, "{{ here }}"))
+    assert run(shell, words).stdout == "</usr>"
+
+
 def test_words_that_cannot_be_told(shell: str) -> None:
     with pytest.raises(TemplateError, match="cannot be split into words"):
         made(Module.COMMAND, cmd="echo 'a")
