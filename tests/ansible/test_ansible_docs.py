@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
+import jsonschema
 import pytest
+import yaml
+from playbook_oracle import PLAYBOOKS
 
+from checkrunner.load.playbook import load_playbook, playbook_schema
 from checkrunner.load.task_loops import WITH
 from checkrunner.load.task_words import BLOCK_KEYS, MODULES, PLAY_KEYS, REFUSED_MODULES, TASK_KEYS, Word
 from checkrunner.plan.facts import FACTS
@@ -58,3 +63,17 @@ def test_loops() -> None:
 def test_facts() -> None:
     wanted = [[", ".join(f"`{name}`" for name in names.split(", ")), what] for names, what in FACTS.items()]
     assert rows("facts") == wanted
+
+
+@pytest.mark.parametrize("path", sorted(PLAYBOOKS.glob("*.yml")), ids=lambda path: path.stem)
+def test_the_schema_for_editors_takes_the_playbooks(path: Path) -> None:
+    written = yaml.safe_load(path.read_text())
+    jsonschema.Draft202012Validator(playbook_schema()).validate(json.loads(json.dumps(written, default=str)))
+
+
+def test_every_example_of_the_page_loads(tmp_path: Path) -> None:
+    examples = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    assert examples
+    for number, example in enumerate(examples):
+        (tmp_path / f"{number}.yml").write_text(example)
+        assert load_playbook(str(tmp_path / f"{number}.yml")).plays

@@ -121,7 +121,8 @@ def test_a_directory_that_is_not_there(shell: str) -> None:
 def test_whether_it_is_needed(shell: str, tmp_path: Path, key: str, path: str, runs: bool) -> None:
     for name in ("here", "two words"):
         (tmp_path / name).touch()
-    command = made(Module.COMMAND, cmd="echo ran", chdir=str(tmp_path), **{key: path})
+    which: dict[str, Any] = {key: path}
+    command = made(Module.COMMAND, cmd="echo ran", chdir=str(tmp_path), **which)
     done = run(shell, command, WORK=str(tmp_path))
     why = "exists" if key == "creates" else "does not exist"
     assert done.stdout == ("ran\n" if runs else f"skipped, since {path} {why}\n")
@@ -131,7 +132,7 @@ def test_whether_it_is_needed(shell: str, tmp_path: Path, key: str, path: str, r
 
 @pytest.mark.parametrize(("more", "got"), [({}, "a\n b'\n"), ({"stdin_add_newline": False}, "a\n b'")])
 @pytest.mark.parametrize("module", [Module.SHELL, Module.COMMAND])
-def test_its_input(shell: str, module: Module, more: dict[str, bool], got: str) -> None:
+def test_its_input(shell: str, module: Module, more: dict[str, Any], got: str) -> None:
     assert run(shell, made(module, cmd="cat -", stdin="a\n b'", **more)).stdout == got
     assert run(shell, made(module, cmd="cat -")).stdout == ""
 
@@ -174,7 +175,7 @@ def test_a_script_of_any_length(shell: str) -> None:
         ("print 'no shebang'\n", {"executable": "python3 -c 'print(7)'"}, "7\n"),
     ],
 )
-def test_what_runs_a_script(shell: str, text: str, more: dict[str, str], said: str) -> None:
+def test_what_runs_a_script(shell: str, text: str, more: dict[str, Any], said: str) -> None:
     assert run(shell, made(Module.SCRIPT, cmd="x 1 2", text=text, rest="1 2", **more)).stdout == said
 
 

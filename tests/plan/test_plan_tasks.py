@@ -274,7 +274,7 @@ def test_a_return_code_that_is_not_0() -> None:
 )
 def test_what_decides(failed_when: Any, changed_when: Any, rc: int, state: str) -> None:
     given = {"failed_when": failed_when, "changed_when": changed_when}
-    made = {key: tuple(map(text, value)) for key, value in given.items() if value}
+    made: dict[str, Any] = {key: tuple(map(text, value)) for key, value in given.items() if value}
     assert str(judge(planned(Module.SHELL, register="r", **made), rc).task) == state
 
 
