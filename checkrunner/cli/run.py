@@ -231,9 +231,7 @@ def run(
         "timeout": timeout,
         "deadline": deadline,
         "color": color,
-        "become": "yes" if become else None,
-        "become_user": become_user,
-        "become_method": become_method,
+        **{"become": "yes" if become else None, "become_user": become_user, "become_method": become_method},
     }
     settings = resolve_settings(flags)
     if help_params:
