@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from checkrunner.model.errors import TemplateError, nearest
 from checkrunner.model.metadata import REGISTERED_NAMES, RESULT_NAMES
 from checkrunner.model.sources import SourceRef, Template
-from checkrunner.plan.values import NotANumberError, SecretInTextError
+from checkrunner.plan.values import NotANumberError, SecretInTextError, UnsafeTextError
 
 __all__ = [
     "RAW_HINT",
@@ -26,6 +26,9 @@ __all__ = [
     "value_error",
 ]
 
+_UNSAFE_HINT = (
+    "Pass it through `env` and use it there as a shell variable; or write `| unquoted` if the host may say what is run"
+)
 RAW_HINT = "If this is not meant as a template: write `raw: true` in the check, or {% raw %} ... {% endraw %} around it"
 
 _BRACES = re.compile(r"\{\{.*?(?:\}\}|\Z)|\{%.*?(?:%\}|\Z)", re.DOTALL)
@@ -233,6 +236,9 @@ def runtime_error(
         offset = find_name(template, error.name, expression=expression)
         hint = "Give it to the command through `env`, and use it there as a shell variable"
         return fault_at(template, offset, f"{error.name!r} is secret and cannot become part of this text", hint)
+    if isinstance(error, UnsafeTextError):
+        offset = find_name(template, "", expression=expression)
+        return fault_at(template, offset, message, _UNSAFE_HINT)
     if kind == "undefined":
         if found := _UNDEFINED.fullmatch(message):
             return undefined_error(template, expression, found["name"], names)

@@ -132,7 +132,7 @@ def splitlines(value: object) -> list[str]:
 
 def b64encode(value: object, encoding: str = "utf-8", urlsafe: bool = False) -> str:
     """The text as base64."""
-    data = value if isinstance(value, bytes) else str(value).encode(encoding)
+    data = value if isinstance(value, bytes) else str(value).encode(encoding, "surrogateescape")
     return (base64.urlsafe_b64encode if urlsafe else base64.b64encode)(data).decode("ascii")
 
 
@@ -214,7 +214,7 @@ def is_abs(value: object) -> bool:
 def is_uri(value: object, schemes: Sequence[str] | None = None) -> bool:
     """Whether a text can be read as an address, with one of the schemes."""
     try:
-        found = urlparse(_needs_text(value, "uri"))
+        found = urlparse(_needs_text(value or "", "uri"))
     except (ValueError, AttributeError, TypeError):
         return False
     return not schemes or found.scheme in schemes

@@ -382,16 +382,18 @@ def make_command(shape: Shape, names: Mapping[str, Any], setup: Setup) -> Comman
     elif check.run is not None:
         shell = templates.render(check.run, names, for_shell=True)
     else:
-        shell = shlex.join(templates.render(word, names) for word in check.argv)
+        words = (templates.render_or_omit(word, names) for word in check.argv)
+        shell = shlex.join(word for word in words if word is not None)
     env: Mapping[str, str | Secret] = empty()
     if check.env:
-        env = {
-            name: value if isinstance(value, Secret) else templates.render_env(value, names)
+        values = {
+            name: value if isinstance(value, Secret) else templates.render_env_or_omit(value, names)
             for name, value in check.env.items()
         }
+        env = {name: value for name, value in values.items() if value is not None}
     if check.task is not None and check.task.environment:
         env = {**task_environment(check.task, names, templates), **env}
-    cwd = templates.render(check.cwd, names) if check.cwd is not None else None
+    cwd = templates.render_or_omit(check.cwd, names) if check.cwd is not None else None
     return Command(
         shell=shell,
         session=check.session,

@@ -22,6 +22,7 @@ from checkrunner.model.sources import Secret, Template
 from checkrunner.plan.bounds import MAX_TEXT, BoundError, Steps
 from checkrunner.plan.faults import RAW_HINT, fault_at, runtime_error, syntax_error
 from checkrunner.plan.outside import Outside
+from checkrunner.plan.shelltext import ShellText
 from checkrunner.plan.templates_environment import (
     GLOBALS,
     JinjaContext,
@@ -32,7 +33,7 @@ from checkrunner.plan.templates_environment import (
     put_together,
 )
 from checkrunner.plan.templates_known import reject_unknown, variables_looked_up
-from checkrunner.plan.values import Hidden, RemotePieces, RemoteText, SecretInTextError, put_in_shell
+from checkrunner.plan.values import Hidden, RemotePieces, RemoteText, SecretInTextError, UnsafeTextError
 
 __all__ = ["Engine", "Unit"]
 
@@ -131,14 +132,20 @@ class Engine:
     def _text(self, unit: Unit, names: _Names, for_shell: bool) -> str:
         if unit.text_code is None:
             unit.text_code = self._compiled(unit.tree)
-        out = ""
+        made = ShellText()
         with self._steps:
             for chunk in unit.text_code.root_render_func(self._context(names)):
-                out += self._shell_text(out, chunk) if for_shell and isinstance(chunk, RemoteText) else chunk
-                if len(out) > MAX_TEXT:
+                if for_shell:
+                    _put_in_shell(made, chunk)
+                else:
+                    made.add(chunk)
+                if made.size > MAX_TEXT:
                     msg = f"the text would be longer than {MAX_TEXT:,} characters"
                     raise BoundError(msg)
-        return self._without_marks(unit, out)
+        if not made.end():
+            msg = "text from the host would go to a command that may run what it reads"
+            raise UnsafeTextError(msg)
+        return self._without_marks(unit, made.text)
 
     @staticmethod
     def _without_marks(unit: Unit, text: str) -> str:
@@ -146,22 +153,6 @@ class Engine:
             return text
         changed = text.replace(_CR, "\r")
         return RemoteText(changed) if isinstance(text, RemoteText) else changed
-
-    def _shell_text(self, before: str, chunk: RemoteText) -> str:
-        if isinstance(chunk, RemotePieces):
-            made = ""
-            for piece in chunk.pieces:
-                made += self._shell_text(before + made, piece) if isinstance(piece, RemoteText) else piece
-            return made
-        quoted = put_in_shell(before, str.__str__(chunk))
-        if quoted is None:
-            msg = (
-                f"text from the host ({str.__repr__(chunk)}) would stand within quotes, after a `#` or in a "
-                "here-document, where it cannot be quoted safely: pass it through `env`, or say `| unquoted` where it "
-                "may be anything"
-            )
-            raise ValueError(msg)
-        return quoted
 
     def _value(self, unit: Unit, names: _Names) -> Any:
         if unit.value_code is None:
@@ -240,6 +231,16 @@ class Engine:
         tree = nodes.Template([nodes.Output([expression], lineno=1)], lineno=1)
         tree.set_environment(self._environment)
         return tree
+
+
+def _put_in_shell(shell: ShellText, chunk: str) -> None:
+    pieces = chunk.pieces if isinstance(chunk, RemotePieces) else (chunk,)
+    for piece in pieces:
+        if not isinstance(piece, RemoteText):
+            shell.add(piece)
+        elif not shell.add_inert(str.__str__(piece)):
+            msg = f"text from the host ({str.__repr__(piece)}) would stand where it cannot be quoted"
+            raise UnsafeTextError(msg)
 
 
 def _lone(tree: nodes.Template) -> nodes.Expr | None:

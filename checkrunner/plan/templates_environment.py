@@ -47,6 +47,9 @@ _FROM_JINJA = ("range", "dict", "namespace")
 _TRUSTED = ("quote", "unquoted")
 """Filters whose result is not a host's text any more."""
 
+_ITEM_BY_ITEM = frozenset({"map", "select", "reject", "selectattr", "rejectattr"})
+"""Filters that give entries as they are, or as another filter has made them."""
+
 _MAY_LACK = frozenset({"d", "default", "mandatory", "ternary", "type_debug"})
 _TESTS_OF_LACK = frozenset({"defined", "undefined"})
 _SCALARS = (str, bytes, int, float, type(None), date)
@@ -298,6 +301,8 @@ class JinjaEnvironment(ImmutableSandboxedEnvironment):
             guard_call(name, given, kwargs)
             result = self._whole(function(*args, **kwargs))
             self.steps.take(result)
+            if name in _ITEM_BY_ITEM:
+                return result
             if name in _TRUSTED:
                 return str.__str__(result) if isinstance(result, str) else result
             return taint(result, (*given, *kwargs.values()))

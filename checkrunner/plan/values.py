@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, SupportsIndex
 
@@ -25,8 +24,8 @@ __all__ = [
     "RemotePieces",
     "RemoteText",
     "SecretInTextError",
+    "UnsafeTextError",
     "hide",
-    "put_in_shell",
 ]
 
 
@@ -36,6 +35,10 @@ class SecretInTextError(Exception):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.name = name
+
+
+class UnsafeTextError(Exception):
+    """A text from a host was about to stand in a command where it might be more than text."""
 
 
 class NotANumberError(ValueError):
@@ -258,28 +261,3 @@ def hide(value: Any, name: str) -> Any:
         items = [hide(item, name) for item in value]
         return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
     return value
-
-
-def put_in_shell(before: str, text: str) -> str | None:
-    """`text` from a host as it may follow `before` in a command: quoted unless it is plain. None when no quoting is
-    known to be safe there, that is within quotes or after a here-document or comment has begun."""
-    quoted = shlex.quote(text)
-    if quoted == text:
-        return text
-    return None if "<<" in before or "#" in before or _open_quote(before) else quoted
-
-
-def _open_quote(text: str) -> bool:
-    """Whether a shell that has read `text` is within quotes (or just after a backslash)."""
-    quote = ""
-    escaped = False
-    for char in text:
-        if escaped:
-            escaped = False
-        elif char == "\\" and quote != "'":
-            escaped = True
-        elif quote:
-            quote = "" if char == quote else quote
-        elif char in "'\"`":
-            quote = char
-    return bool(quote) or escaped

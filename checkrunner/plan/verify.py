@@ -267,7 +267,10 @@ def _trial_parts(plan: Plan, entry: Entry, names: Mapping[str, Any], late: froze
                 render_answer(PromptRule(match=part.template, answer=part.template), names, plan.templates)
                 continue
             if part.where.startswith("env."):
-                plan.templates.render_env(part.template, names)
+                plan.templates.render_env_or_omit(part.template, names)
+                continue
+            if part.where in ("argv", "cwd"):
+                plan.templates.render_or_omit(part.template, names)
                 continue
             text = plan.templates.render(part.template, names, for_shell=part.where == "run")
         except TemplateError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 from hypothesis import strategies as st
@@ -482,6 +483,8 @@ range(1, 10, 3) | list
 numbers | sort | reverse | list | first
 numbers | permutations
 pairs | permutations(1)
+date | from_yaml
+none | urlsplit
 users | json_query('[].name')
 'x' if yes else 'y'
 'x' if no
@@ -617,12 +620,11 @@ words | bool
 """.strip().splitlines()
 
 
-def cases() -> list[Case]:
-    """Every filter and test with every value, and the rest."""
-    found: list[Case] = []
-    for name in VALUES:
-        found += [("expression", f"{name} | {used}", {}) for used in _FILTERS]
-        found += [("expression", f"{name} is {used}", {}) for used in _TESTS]
+def cases(one_in: int = 4) -> list[Case]:
+    """Every filter and test with every value (one in so many of these pairs, always the same), and the rest."""
+    pairs = [f"{name} | {used}" for name in VALUES for used in _FILTERS]
+    pairs += [f"{name} is {used}" for name in VALUES for used in _TESTS]
+    found: list[Case] = [("expression", pair, {}) for pair in pairs if zlib.crc32(pair.encode()) % one_in == 0]
     found += [("expression", text, {}) for text in _EXPRESSIONS]
     found += [("template", text, {}) for text in _templates()]
     found += [("condition", text, {}) for text in _CONDITIONS]
