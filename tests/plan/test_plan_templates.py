@@ -178,13 +178,14 @@ def test_errors_of_expressions(templates: Templates, content: str, message: str,
     ("expression", "message", "hint"),
     [
         ("'x' in stdout", "a result has no 'stdout'", "Output stays on the host"),
-        ("hostvars.a.b", "'hostvars' is not defined", "of its own host only"),
+        ("role_path ~ 'x'", "'role_path' is not defined", "There are no roles"),
+        ("item.a", "'item' is not defined", "a check with `loop`"),
         (
             "lookup('file', 'x')",
             "no look-up is called 'file' here: there are 'env' and 'vars'",
             "find out with a command",
         ),
-        ("ansible_facts.x", "'ansible_facts' is not defined", "No facts are gathered"),
+        ("ansible_facts.x", "'ansible_facts' is not defined", "Facts are gathered for plays of tasks only"),
         ("qqqq > 1", "'qqqq' is not defined", "or write `qqqq | default(...)`"),
     ],
 )
