@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import getpass
 import shutil
@@ -10,11 +11,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["ByteCounter", "Sshd", "counted", "start_sshd"]
+__all__ = ["ByteCounter", "Sshd", "counted", "delayed", "start_sshd"]
 
 CONFIG = """\
 Port {port}
@@ -136,3 +137,64 @@ def counted(port: int) -> Iterator[tuple[int, ByteCounter]]:
         yield listener.getsockname()[1], counter
     finally:
         listener.close()
+
+
+@contextlib.contextmanager
+def delayed(port: int, rtt_s: float, addresses: int = 1) -> Iterator[int]:
+    """A port of 127.0.0.1, 127.0.0.2, ... that passes everything on to `port` of 127.0.0.1, half of `rtt_s` later in
+    each direction. The delay does not limit how much goes through."""
+    first = socket.create_server(("127.0.0.1", 0), backlog=256)
+    own = int(first.getsockname()[1])
+    more = [socket.create_server((f"127.0.0.{n}", own), backlog=256) for n in range(2, addresses + 1)]
+    loop = asyncio.new_event_loop()
+    for listener in (first, *more):
+        loop.run_until_complete(asyncio.start_server(_relay(port, rtt_s / 2), sock=listener))
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        yield own
+    finally:
+        asyncio.run_coroutine_threadsafe(_end_tasks(), loop).result(5)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(5)
+        loop.close()
+
+
+def _relay(port: int, delay_s: float) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+    async def serve(client: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.CancelledError):
+            host, to_host = await asyncio.open_connection("127.0.0.1", port)
+            for writer in (back, to_host):
+                writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            await asyncio.gather(_late(client, to_host, delay_s), _late(host, back, delay_s))
+
+    return serve
+
+
+async def _late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, delay_s: float) -> None:
+    """Everything from one to the other, each piece so much later."""
+    loop = asyncio.get_running_loop()
+    waiting: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
+
+    async def deliver() -> None:
+        while True:
+            due, data = await waiting.get()
+            await asyncio.sleep(due - loop.time())
+            if not data:
+                writer.close()
+                return
+            writer.write(data)
+
+    delivering = asyncio.ensure_future(deliver())
+    with contextlib.suppress(OSError):
+        while data := await reader.read(1 << 16):
+            waiting.put_nowait((loop.time() + delay_s, data))
+    waiting.put_nowait((loop.time() + delay_s, b""))
+    await delivering
+
+
+async def _end_tasks() -> None:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -79,19 +79,15 @@ def raised(level: Range, entries: Sequence[tuple[float, str]]) -> tuple[tuple[fl
     return max(beyond, key=lambda entry: level.distance(entry[0])), len(beyond)
 
 
-def said(level: Range, number: float, unit: str) -> str:
-    """Where the number lies, for people: ``above 90%``, ``below 5GiB``, ``within 1 to 2``."""
-    if not level.outside:
-        if level.low == -math.inf:
-            return f"at {_shown(level.high, number, unit)} or less"
-        if level.high == math.inf:
-            return f"at {_shown(level.low, number, unit)} or more"
-        return f"within {_shown(level.low, number, unit)} to {_shown(level.high, number, unit)}"
-    below = number < level.low
-    return f"{'below' if below else 'above'} {_shown(level.low if below else level.high, number, unit)}"
-
-
-def _shown(end: float, number: float, unit: str) -> str:
-    """Exact where the short form would read like the number itself."""
-    short = show_quantity(end, unit)
-    return short if short != show_quantity(number, unit) or end == number else f"{plain_number(end)}{unit}"
+def said(level: Range, number: float, unit: str) -> tuple[str, str]:
+    """The number, and where it lies, for people: ``93%`` and ``above 90%``; ``3`` and ``within 1 to 2``. The number is
+    exact where its short form would read like the end that it is beyond."""
+    low, high = (show_quantity(end, unit) for end in (level.low, level.high))
+    shown = show_quantity(number, unit)
+    if (shown == low and number != level.low) or (shown == high and number != level.high):
+        shown = f"{plain_number(number)}{unit if unit in {'B', 's', '%'} or not unit else f' {unit}'}"
+    if level.outside:
+        return shown, f"below {low}" if number < level.low else f"above {high}"
+    if level.low == -math.inf:
+        return shown, f"at {high} or less"
+    return shown, f"at {low} or more" if level.high == math.inf else f"within {low} to {high}"

@@ -25,6 +25,7 @@ __all__ = ["read_table"]
 _WORD = re.compile(r"\S+")
 _PIECE = re.compile(r"\S+(?: \S+)*")
 _RULE = re.compile(r"[-=+| ]+")
+_BLANK = ("", " ")
 _APART = 3
 _TWO_WORDS = ("Mounted on", "Local Address", "Foreign Address", "Local Address:Port", "Peer Address:Port")
 """Names of columns that every reader of such tables knows."""
@@ -79,6 +80,7 @@ def _standing_apart(header: str, lines: Sequence[str]) -> list[_Span]:
         return []
     starts = {start for start, _ in names}
     fits = all(found.start() in starts for line in lines for found in _PIECE.finditer(line))
+    fits = fits and all(line[start - 1 : start] in _BLANK for line in lines for start in starts if start)
     return names if fits else []
 
 
@@ -107,6 +109,8 @@ def _wishes(header: str, words: Sequence[_Span], wanted: Sequence[str]) -> tuple
     joins: set[int] = set()
     splits: set[int] = set()
     for name in wanted:
+        if name not in header:
+            continue
         parts = name.split()
         places = [at for at in range(len(texts)) if parts and texts[at : at + len(parts)] == parts]
         if len(places) == 1:
@@ -135,10 +139,11 @@ def _cuts(spans: Sequence[_Span], lines: Sequence[str]) -> list[int] | None:
     """For each column but the first a place where every line has a space before it; None where one has none."""
     cuts = []
     for left, right in itertools.pairwise(spans):
-        blank = [at for at in range(left[1], right[0]) if not any(line[at : at + 1].strip() for line in lines)]
-        if not blank:
+        places = range(right[0] - 1, left[1] - 1, -1)
+        cut = next((at for at in places if all(line[at : at + 1] in _BLANK for line in lines)), None)
+        if cut is None:
             return None
-        cuts.append(blank[-1])
+        cuts.append(cut)
     return cuts
 
 

@@ -21,7 +21,6 @@ from checkrunner.judge.parsed import NothingError, Parsed, UnreadError, clipped,
 from checkrunner.judge.parsing import Reading, decoded, parse, rows_of_matches
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.playbook import Check
-from checkrunner.model.quantities import show_quantity
 from checkrunner.model.results import (
     MOST_SLICE_BYTES,
     MOST_SLICE_LINES,
@@ -131,8 +130,11 @@ def _matches(pattern: str, stream: Stream, lines: int) -> SliceQuery:
 
 
 def _is_line_count(how: Parse, extract: Extract) -> bool:
-    counted = extract.agg is Aggregate.COUNT and extract.lookup is Lookup.COLUMN and extract.where is None
-    return how.kind is ParseAs.LINES and counted
+    """Whether the value is how many lines there are, which is known without them."""
+    if how.kind is not ParseAs.LINES or extract.lookup is not Lookup.JMESPATH:
+        return False
+    query = "".join(extract.query.text.split())
+    return query == "length(@)" or (extract.agg is Aggregate.COUNT and query in {"@", "[]", "[*]"})
 
 
 class _Output:
@@ -278,10 +280,10 @@ def _raised(
             continue
         (number, label), count = worst
         state, word = _WORDS[level]
-        actual = show_quantity(number, value.unit)
+        actual, place = said(held, number, value.unit)
         where = f" ({clipped(label)})" if label else ""
         more = f", and {count - 1} more" if count > 1 else ""
-        message = f"{value.name} was {actual}{where}{more}, {word} {said(held, number, value.unit)}"
+        message = f"{value.name} was {actual}{where}{more}, {word} {place}"
         return [(state, _reason(value.name, f"{level} {written}", actual, message))]
     return []
 

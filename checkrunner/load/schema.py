@@ -5,6 +5,7 @@ Models take nodes (`documents`) and hold finished values. They never leave `load
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic.json_schema import models_json_schema
@@ -13,6 +14,7 @@ from checkrunner.load.schema_base import ENTRY, StrictModel
 from checkrunner.load.schema_checks import BlockModel, CheckModel, IncludeModel, SharedModel
 from checkrunner.load.schema_flow import LoopControlModel, PromptModel, SampleModel
 from checkrunner.load.schema_plays import ParamModel, PlayModel
+from checkrunner.load.schema_tasks import IMPORTED, TASK_PLAY, task_schemas
 from checkrunner.load.schema_values import (
     ConsensusModel,
     ExpectModel,
@@ -72,15 +74,14 @@ def playbook_schema() -> dict[str, Any]:
         "$id": _SCHEMA_ID,
         "title": "checkrunner playbook",
         "type": "array",
-        "items": _any_of(_PLAYS),
+        "items": _any_of([*(model.__name__ for model in _PLAYS), TASK_PLAY, IMPORTED]),
         "minItems": 1,
-        "$defs": defs,
+        "$defs": {**defs, **task_schemas()},
     }
 
 
-def _any_of(models: tuple[type[StrictModel], ...]) -> dict[str, Any]:
-    refs = [{"$ref": f"#/$defs/{model.__name__}"} for model in models]
-    return refs[0] if len(refs) == 1 else {"anyOf": refs}
+def _any_of(names: Iterable[str]) -> dict[str, Any]:
+    return {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in names]}
 
 
 def _tidy(value: Any) -> Any:
@@ -90,7 +91,7 @@ def _tidy(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if value == ENTRY:
-        return _any_of(_ENTRIES)
+        return _any_of(model.__name__ for model in _ENTRIES)
     found = {key: _tidy(item) for key, item in value.items() if not (key == "default" and item is None)}
     if isinstance(found.get("title"), str) and ("type" in found or "anyOf" in found or "enum" in found):
         del found["title"]

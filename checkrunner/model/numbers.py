@@ -121,4 +121,4 @@ def show_number(value: float) -> str:
     """A number as people write it: whole ones without a point, others with at most three decimals."""
     if isinstance(value, int) or (math.isfinite(value) and value == int(value) and abs(value) < 1e15):
         return str(int(value))
-    return f"{value:.3f}".rstrip("0") if 0.001 <= abs(value) < 1e15 else f"{value:g}"
+    return f"{value:.3f}".rstrip("0").rstrip(".") if 0.001 <= abs(value) < 1e15 else f"{value:g}"

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 from checkrunner.model.numbers import show_number
 
@@ -225,11 +226,13 @@ def plain_number(number: float) -> str:
     if number == int(number):
         return str(int(number))
     text = f"{number:.12g}"
-    return text if "e" not in text else f"{number:.24f}".rstrip("0")
+    return text if "e" not in text else format(Decimal(text), "f")
 
 
 def show_quantity(number: float, unit: str = "") -> str:
     """For people: ``5.2GiB``, ``200ms``, ``1d2h``, ``93%``, ``65 rpm``."""
+    if not math.isfinite(number):
+        return str(number)
     if unit == "B":
         return _show_scaled(number, _BYTE_STEPS, "B")
     if unit == "s":

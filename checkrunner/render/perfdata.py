@@ -14,7 +14,7 @@ from checkrunner.model.results import Value, VerdictState
 
 __all__ = ["metric_texts", "perfdata_texts"]
 
-Mask = Callable[[str], str]
+_Mask = Callable[[str], str]
 
 _STATES = {
     VerdictState.OK: "OK",
@@ -29,7 +29,7 @@ _NOT_LABEL = re.compile(r"[=|\x00-\x1f\x7f]")
 _NOT_WORD = re.compile(r"[\s|]+")
 
 
-def perfdata_texts(hosts: Iterable[HostOutcome], mask: Mask = str) -> Iterator[str]:
+def perfdata_texts(hosts: Iterable[HostOutcome], mask: _Mask = str) -> Iterator[str]:
     """A line for each host and check that has numbers: ``web1 disk WARNING | 'disk.used'=91%;80;95``.
 
     A value that could not be read is ``U``. Texts have no place in it. `mask` is applied to what comes from hosts.
@@ -43,7 +43,7 @@ def perfdata_texts(hosts: Iterable[HostOutcome], mask: Mask = str) -> Iterator[s
                 yield f"{where} {state} | {' '.join(parts)}"
 
 
-def _perfdata(check: CheckOutcome, value: Value, mask: Mask) -> Iterator[str]:
+def _perfdata(check: CheckOutcome, value: Value, mask: _Mask) -> Iterator[str]:
     name = f"{mask(check.planned.key)}.{value.name}"
     if value.error:
         yield f"{_label(name)}=U"
@@ -65,7 +65,7 @@ def _word(text: str) -> str:
     return _NOT_WORD.sub("_", text)
 
 
-def metric_texts(hosts: Iterable[HostOutcome], began: datetime, mask: Mask = str) -> Iterator[str]:
+def metric_texts(hosts: Iterable[HostOutcome], began: datetime, mask: _Mask = str) -> Iterator[str]:
     """A JSON object for each value: host, check, name, value, unit, verdict and time, and where there are any its
     levels (`warn`, `crit`) and why it could not be read (`error`).
 
@@ -78,7 +78,7 @@ def metric_texts(hosts: Iterable[HostOutcome], began: datetime, mask: Mask = str
                 yield json.dumps(_metric(check, value, started, mask), separators=(",", ":"), allow_nan=False)
 
 
-def _metric(check: CheckOutcome, value: Value, started: datetime, mask: Mask) -> dict[str, Any]:
+def _metric(check: CheckOutcome, value: Value, started: datetime, mask: _Mask) -> dict[str, Any]:
     return {
         "host": check.host,
         "check": mask(check.planned.key),
@@ -93,7 +93,7 @@ def _metric(check: CheckOutcome, value: Value, started: datetime, mask: Mask) ->
     }
 
 
-def _plain(value: object, mask: Mask) -> object:
+def _plain(value: object, mask: _Mask) -> object:
     if isinstance(value, tuple):
         return [_plain(item, mask) for item in value]
     if isinstance(value, str):

@@ -137,18 +137,7 @@ def _finding() -> Schema:
             "hosts": _text("The hosts, folded: web[01-03],db1."),
             "host_count": _count("How many hosts."),
             "reasons": _array("Why the verdict is what it is.", {"$ref": "#/$defs/reason"}),
-            "result": {
-                "type": "object",
-                "description": "Metadata of the command (rc, elapsed_s, stdout_lines, ...): a value where all hosts"
-                " agree, else a range. Numbers that are 0 on all hosts are left out, except rc; attempts is there"
-                " where a command was run more than once. leftover_pids has at most five pids, for a finding of one host."
-                " rc is absent where a command was ended as planned, after its duration.",
-                "properties": {"samples": {"$ref": "#/$defs/samples"}},
-                "additionalProperties": {
-                    "anyOf": [{"type": ["number", "string", "boolean", "null", "array"]}, {"$ref": "#/$defs/range"}],
-                    "description": "A value or a range.",
-                },
-            },
+            "result": _result(),
             "seen": {"$ref": "#/$defs/seen"},
             "values": _array("What was taken from the outputs.", {"$ref": "#/$defs/value"}),
             "slices": _array("Parts of the output of the first host.", {"$ref": "#/$defs/slice"}),
@@ -157,21 +146,25 @@ def _finding() -> Schema:
             "fix": _text("What to do, by its author."),
         },
         optional=(
-            "name",
-            "play",
-            "because",
-            "noted",
-            "execution",
-            "reasons",
-            "result",
-            "seen",
-            "values",
-            "slices",
-            "notes",
-            "why",
-            "fix",
+            *("name", "play", "because", "noted", "execution", "reasons"),
+            *("result", "seen", "values", "slices", "notes", "why", "fix"),
         ),
     )
+
+
+def _result() -> Schema:
+    return {
+        "type": "object",
+        "description": "Metadata of the command (rc, elapsed_s, stdout_lines, ...): a value where all hosts"
+        " agree, else a range. Numbers that are 0 on all hosts are left out, except rc; attempts is there"
+        " where a command was run more than once. leftover_pids has at most five pids, of one host."
+        " rc is absent where a command was ended as planned, after its duration.",
+        "properties": {"samples": {"$ref": "#/$defs/samples"}},
+        "additionalProperties": {
+            "anyOf": [{"type": ["number", "string", "boolean", "null", "array"]}, {"$ref": "#/$defs/range"}],
+            "description": "A value or a range.",
+        },
+    }
 
 
 def _reason() -> Schema:

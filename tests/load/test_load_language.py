@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
+from checkrunner.load.documents import parse
+from checkrunner.load.nodes import plain
 from checkrunner.load.playbook import load_playbook, playbook_schema
 from checkrunner.model.playbook import Check, Play, Share
 from checkrunner.model.results import Stream
@@ -251,6 +255,24 @@ def test_the_schema_accepts_what_loads(entry: dict[str, Any]) -> None:
 def test_the_schema_refuses_what_does_not(entry: dict[str, Any]) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.Draft202012Validator(playbook_schema()).validate([{"hosts": "all", "checks": [entry]}])
+
+
+@pytest.mark.parametrize("path", sorted((Path(__file__).parents[1] / "ansible" / "playbooks").glob("*.yml")), ids=str)
+def test_the_schema_knows_playbooks_of_tasks(path: Path) -> None:
+    document = parse(path.read_text(encoding="utf-8"), str(path))
+    assert document.root is not None
+    written = plain(document.root)
+
+    jsonschema.Draft202012Validator(playbook_schema()).validate(json.loads(json.dumps(written, default=str)))
+
+
+def test_the_schema_refuses_words_of_ansible_that_are_not_here() -> None:
+    validator = jsonschema.Draft202012Validator(playbook_schema())
+    task = {"shell": "id", "register": "x", "failed_when": "x.rc > 1"}
+    validator.validate([{"hosts": "all", "tasks": [task, {"block": [task], "rescue": [task]}]}])
+    for wrong in ({"apt": "name=x"}, {"shell": "id", "delegate_facts": True}):
+        assert not validator.is_valid([{"hosts": "all", "tasks": [wrong]}])
+    assert not validator.is_valid([{"hosts": "all", "tasks": [task], "checks": [{"run": "id"}]}])
 
 
 def test_the_schema_is_one() -> None:

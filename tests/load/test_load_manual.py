@@ -35,6 +35,7 @@ from checkrunner.load.schema import (
     TextModel,
     playbook_schema,
 )
+from checkrunner.load.schema_tasks import task_schemas
 from checkrunner.model.playbook import ParamType
 
 ROOT = Path(__file__).parent.parent.parent
@@ -172,7 +173,7 @@ def test_the_extra_variables_of_the_manual() -> None:
 
 def test_the_schema_describes_every_key() -> None:
     schema = playbook_schema()
-    definitions = schema["$defs"]
+    definitions = {name: found for name, found in schema["$defs"].items() if name not in task_schemas()}
 
     assert set(definitions) == {model.__name__ for model in MODELS if model is not SharedModel}
     for name, definition in definitions.items():
