@@ -15,7 +15,37 @@ from urllib.parse import unquote_plus, urlparse, urlsplit
 from checkrunner.plan.taint import untainted
 from checkrunner.plan.values import Hidden
 
-__all__ = ["FILTERS", "TESTS", "basename", "dirname", "quote"]
+__all__ = [
+    "FILTERS",
+    "TESTS",
+    "b64decode",
+    "b64encode",
+    "basename",
+    "comment",
+    "commonpath",
+    "digest",
+    "dirname",
+    "is_abs",
+    "is_uri",
+    "is_url",
+    "is_urn",
+    "md5",
+    "normpath",
+    "path_join",
+    "quote",
+    "relpath",
+    "sha1",
+    "split",
+    "splitext",
+    "splitlines",
+    "to_uuid",
+    "unquoted",
+    "urldecode",
+    "urlsplit_parts",
+    "win_basename",
+    "win_dirname",
+    "win_splitdrive",
+]
 
 _SPACE = uuid.UUID("361e6d51-faec-444a-9079-341386da8e2e")
 """The name space of Ansible's ``to_uuid``: the same names come to the same ids."""
