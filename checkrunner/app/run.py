@@ -21,6 +21,7 @@ from checkrunner.app.script import HostScript
 from checkrunner.findings.build import build_report
 from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.secret_names import is_secret_name, secret_values
+from checkrunner.judge.fleet import judge_fleet
 from checkrunner.judge.judge import Judge
 from checkrunner.model.errors import UsageError
 from checkrunner.model.options import RunOptions
@@ -81,6 +82,7 @@ def run_prepared(
     engine = _engine(prepared, links, options, observer, learning, redactor)
     outcomes, reason, waits = asyncio.run(_run(engine, scripts, plan.playbook.plays, links, interrupted, observer))
     by_host = {script.host.name: script for script in scripts}
+    outcomes = judge_fleet(outcomes, lambda outcome, by: by_host[outcome.host].peers(outcome, by))
 
     def texts(outcome: CheckOutcome) -> tuple[str, str]:
         return by_host[outcome.host].texts(outcome)

@@ -20,6 +20,7 @@ from checkrunner.judge.names import Over
 from checkrunner.judge.parsed import NothingError, Parsed, UnreadError, clipped, listed
 from checkrunner.judge.parsing import Reading, decoded, parse, rows_of_matches
 from checkrunner.model.errors import TemplateError
+from checkrunner.model.metadata import truth
 from checkrunner.model.playbook import Check
 from checkrunner.model.results import (
     MOST_SLICE_BYTES,
@@ -93,7 +94,7 @@ class ValueReader:
         """Whether a `where` condition chooses a row. Raises UnreadError."""
         known = row_names(row)
         try:
-            return bool(self._templates.evaluate(condition, Over(known, names)))
+            return truth(self._templates.evaluate(condition, Over(known, names)))
         except TemplateError as error:
             columns = listed(name for name in known if name != "row")
             raise UnreadError(f"where: {condition.text}: {error.message} (the columns are {columns})") from error

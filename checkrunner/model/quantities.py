@@ -54,7 +54,7 @@ _DIGITS = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 _GROUPED = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 _COMMA = re.compile(r"[0-9]*,[0-9]+")
 _BYTE_STEPS = tuple((f"{letter}iB", 2.0 ** (10 * power)) for power, letter in reversed([*enumerate("KMGTPE", 1)]))
-_LONGEST = 200
+_LONGEST = 400
 _SHOWN = 60
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from judge_factory import FAILED, TRUNCATED
 from values_factory import JUDGE, check, extract, judged, levels, parse_as, said, value
 
 from checkrunner.judge.extracts import MOST_ENTRIES
+from checkrunner.judge.jc_parsers import missing_parser
 from checkrunner.judge.parsed import UnreadError
 from checkrunner.judge.parsing import PARSERS, Reading, decoded, parse
 from checkrunner.judge.value_problems import value_problems
@@ -346,3 +348,20 @@ def test_what_is_wrong_whatever_the_output_is() -> None:
 def test_an_empty_output() -> None:
     assert value(check(extract(regex="x", agg="list")), "").value == ()
     assert value(check(extract(regex="x", agg="count")), "").value == 0
+
+
+def test_without_the_extra_jc_is_asked_for_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jc", None)
+    missing_parser.cache_clear()
+    try:
+        (problem,) = value_problems(check(extract(jmespath="a"), parse=parse_as("jc:uptime")))
+    finally:
+        missing_parser.cache_clear()
+
+    assert "pip install 'checkrunner[jc]'" in problem.message
+
+
+def test_words_for_false_are_false_in_a_condition() -> None:
+    table = "NAME  UP   N\na     no   1\nb     yes  2\n"
+
+    assert taken("table", table, column="N", where="UP") == 2
