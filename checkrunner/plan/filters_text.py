@@ -94,9 +94,9 @@ def dirname(value: object) -> str:
     return posixpath.dirname(_needs_text(value, "dirname"))
 
 
-def splitext(value: object) -> list[str]:
+def splitext(value: object) -> tuple[str, str]:
     """The path, and its ending."""
-    return list(posixpath.splitext(_needs_text(value, "splitext")))
+    return posixpath.splitext(_needs_text(value, "splitext"))
 
 
 def normpath(value: object) -> str:
@@ -145,9 +145,9 @@ def win_dirname(value: object) -> str:
     return ntpath.dirname(_needs_text(value, "win_dirname"))
 
 
-def win_splitdrive(value: object) -> list[str]:
+def win_splitdrive(value: object) -> tuple[str, str]:
     """The drive, and the rest of a path of Windows."""
-    return list(ntpath.splitdrive(_needs_text(value, "win_splitdrive")))
+    return ntpath.splitdrive(_needs_text(value, "win_splitdrive"))
 
 
 def split(value: object, sep: str | None = None, maxsplit: int = -1) -> list[str]:

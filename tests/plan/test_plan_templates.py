@@ -514,6 +514,36 @@ def test_nothing_is_changed_in_place(templates: Templates) -> None:
     assert names == {"x": [1], "m": {"a": [1]}}
 
 
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("no | trim | default('x')", "x"),
+        ("no.a | int | default(3)", 3),
+        ("users | map(attribute='no') | join(',') | default('none')", "none"),
+        ("users | map(attribute='no') | map('upper') | select('defined') | list", []),
+        ("no | upper is defined", False),
+    ],
+)
+def test_what_a_filter_makes_of_what_is_undefined_is_undefined(
+    templates: Templates, expression: str, value: object
+) -> None:
+    assert templates.evaluate(text(expression), {"users": [{"a": 1}]}) == value
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["no | trim", "no is none", "users | map(attribute='no') | join", "users | map(attribute='no') | hash"],
+)
+def test_and_an_error_where_it_is_used(templates: Templates, expression: str) -> None:
+    assert "no" in bad_expression(templates, expression, users=[{"a": 1}]).message
+
+
+def test_a_default_behind_filters_is_one_before_anything_connects(templates: Templates) -> None:
+    unit = templates.unit(text("{{ a | trim | default('x') }}{{ b | int }}"), expression=False)
+    assert unit is not None
+    assert unit.free - unit.guarded == {"b"}
+
+
 @pytest.mark.parametrize("content", ["{{ now() }}", "{{ '%Y' | strftime }}", "{{ '%Y' | strftime(0) }}"])
 def test_the_time_is_known_only_where_it_is_handed_in(content: str) -> None:
     assert "is not known here" in failure(Templates(), text(content)).message
