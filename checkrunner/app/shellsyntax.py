@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.sources import Template
 from checkrunner.plan.build import Plan
+from checkrunner.plan.commands import make_command
 from checkrunner.plan.excerpts import excerpt
 from checkrunner.plan.faults import place
-from checkrunner.plan.hostplan import Entry, HostPlan, make_command
+from checkrunner.plan.hostplan import Entry, HostPlan
 from checkrunner.plan.lint import Level, Problem
 
 __all__ = ["shell_problems"]
