@@ -112,7 +112,7 @@ class _Filled:
     def text(self, name: str) -> str:
         """The argument, "" where it was not given."""
         value = self.args.get(name)
-        return self._templates.render(value, self._names) if isinstance(value, Template) else ""
+        return (self._templates.render_or_omit(value, self._names) or "") if isinstance(value, Template) else ""
 
     def shell(self, name: str) -> str:
         """The argument as part of a command: text that came from a host is quoted in it."""
@@ -123,7 +123,8 @@ class _Filled:
         """The program and its arguments."""
         argv = self.args.get("argv")
         if argv:
-            return [self._templates.render(word, self._names) for word in argv]
+            words = (self._templates.render_or_omit(word, self._names) for word in argv)
+            return [word for word in words if word is not None]
         text = self.shell("cmd")
         try:
             return shlex.split(text)
