@@ -8,7 +8,6 @@ from pathlib import Path
 from checkrunner.model.metadata import REGISTERED_NAMES, RESULT_NAMES
 from checkrunner.plan.bounds import MAX_BUILT, MAX_STEPS, MAX_TEXT
 from checkrunner.plan.filters import FILTERS, LEFT_OUT, TESTS
-from checkrunner.plan.habits import CHANGING, ENDLESS
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.variables import MAGIC
 
@@ -59,7 +58,3 @@ def test_bounds() -> None:
     assert f"{MAX_STEPS:,} steps, build texts and lists of {MAX_TEXT >> 20} MiB each" in text
     assert f"and {MAX_BUILT >> 20} MiB altogether" in text
 
-
-def test_lint_table() -> None:
-    listed = [(tuple(re.findall(r"`([^`]+)`", names)), does) for names, does in rows(section("lint"))[1:]]
-    assert listed == [(row.names, row.does.replace("|", "\\|")) for row in (*CHANGING, *ENDLESS)]
