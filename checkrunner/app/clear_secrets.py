@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from checkrunner.findings.redact import MARK, PatternRedactor
@@ -22,13 +23,24 @@ def secrets_in_clear(playbook: Playbook) -> Iterator[Problem]:
     seen: set[tuple[str, int, str]] = set()
     for play in playbook.plays:
         for name in _named(play.vars):
-            yield _problem(f"variable {name!r} of play {play.name!r} looks like a secret, in clear", play.source)
+            message = f"variable {name!r} of play {play.name!r} looks like a secret, in clear"
+            yield _problem(message, _set_at(playbook, play.source, name))
         for check in _all(play.checks, play.pre_checks):
             for problem in (*_of_variables(check), *_of_texts(check, redactor)):
                 key = (problem.source.path, problem.source.line, problem.message)
                 if key not in seen:
                     seen.add(key)
                     yield problem
+
+
+def _set_at(playbook: Playbook, source: SourceRef, name: str) -> SourceRef:
+    """The first line from there on that sets the name; the place itself where none does (it is in another file)."""
+    lines = playbook.lines if source.path == playbook.path else playbook.included.get(source.path, ())
+    wanted = re.compile(rf"[\s{{,]*(?P<name>[\"']?{re.escape(name)}[\"']?)\s*:")
+    for number, line in enumerate(lines[max(source.line - 1, 0) :], max(source.line, 1)):
+        if found := wanted.match(line):
+            return SourceRef(path=source.path, line=number, column=found.start("name") + 1)
+    return source
 
 
 def _all(*lists: Sequence[Check]) -> Iterator[Check]:
@@ -89,7 +101,9 @@ def _of_texts(check: Check, redactor: PatternRedactor) -> Iterator[Problem]:
             if shown != line:
                 offset = at + _first_difference(line, shown)
                 source, line_text = place_in(text, as_written, offset)
-                yield _problem(f"check {check.id!r}: this looks like a secret, in clear: {_around(shown)}", source, line_text)
+                yield _problem(
+                    f"check {check.id!r}: this looks like a secret, in clear: {_around(shown)}", source, line_text
+                )
             at += len(line) + 1
 
 

@@ -32,9 +32,12 @@ from checkrunner.plan.build import Plan, build_plan
 from checkrunner.plan.called_hosts import unknown_names
 from checkrunner.plan.excerpts import excerpt
 from checkrunner.plan.lint import in_file, lint, undocumented
-from checkrunner.plan.rules import in_order
+from checkrunner.plan.rules import RULES, in_order
 
-__all__ = ["EXIT_CODES", "lint_playbook"]
+__all__ = ["EXIT_CODES", "LINT_RULES", "lint_playbook"]
+
+LINT_RULES = RULES
+"""What is looked for, by id."""
 
 EXIT_CODES = {Level.ERROR: 64, Level.WARNING: 1, Level.INFO: 0}
 """What `lint` ends with for the worst problem found; 0 for none."""

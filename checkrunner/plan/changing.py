@@ -177,8 +177,10 @@ CHANGING: tuple[Habit, ...] = (
 """Commands that change a host. A diagnosis should not, and checks are not asked to confirm anything."""
 
 SCRATCH: tuple[str, ...] = (
-    "/tmp/",
-    "/var/tmp/",
+    "/tmp/",  # noqa: S108 - names to compare with: nothing is written there
+    "/var/tmp/",  # noqa: S108 - as above
+    "$TMPDIR",
+    "${TMPDIR",
     "/dev/null",
     "/dev/stdout",
     "/dev/stderr",
@@ -186,10 +188,8 @@ SCRATCH: tuple[str, ...] = (
     "/dev/fd/",
     "/dev/tcp/",
     "/dev/udp/",
-    "/dev/shm/",
-    "$TMPDIR",
-    "${TMPDIR",
-)  # noqa: S108 - names to compare with, nothing is written there
+    "/dev/shm/",  # noqa: S108 - as above
+)
 """Beginnings of files that may be written."""
 
 _MADE = re.compile(r"(?P<name>[A-Za-z_]\w*)=[\"']?(?:\$\(|`)\s*mktemp\b")

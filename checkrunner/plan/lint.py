@@ -210,6 +210,8 @@ def _names(playbook: Playbook) -> Iterator[Problem]:
     for play in playbook.plays:
         counts = Counter(check.name for check in play.checks)
         for check in play.checks:
+            if check.task is not None and check.name == check.task.module:
+                continue  # nobody gave it that name
             if counts[check.name] > 1:
                 message = f"several checks of this play are called {check.name!r}"
                 hint = "Reports are read by names"

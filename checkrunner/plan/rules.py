@@ -43,8 +43,8 @@ _ALL = (
         id="values",
         level=_ERROR,
         title="Values can be taken from the output",
-        help="`parse`, `extract` and `levels` fit together: a column needs a table, JMESPath needs data, a parser of jc "
-        "must exist.",
+        help="`parse`, `extract` and `levels` fit together: a column needs a table, JMESPath needs data, a parser of "
+        "jc must exist.",
     ),
     Rule(
         id="parameter",
@@ -103,15 +103,16 @@ _ALL = (
         id="unguarded-removal",
         level=_WARNING,
         title="Nothing is removed below a variable that may be empty",
-        help="`rm -rf $DIR/x` removes /x where DIR is empty. Write `${DIR:?}`. `changes_host: true` does not accept it.",
+        help="`rm -rf $DIR/x` removes /x where DIR is empty. Write `${DIR:?}`. `changes_host: true` does not "
+        "accept it.",
     ),
     Rule(
         id="secret-in-clear",
         level=_WARNING,
         title="No secret stands in clear",
         help="A value with a name such as `db_password`, or one that looks like a token. Encrypt it with "
-        "ansible-vault, take it from the environment (`!env NAME`) or from a program (`!cmd pass show db`), and give it "
-        "to the command through `env`.",
+        "ansible-vault, take it from the environment (`!env NAME`) or from a program (`!cmd pass show db`), and give "
+        "it to the command through `env`.",
     ),
     Rule(
         id="shell-syntax",

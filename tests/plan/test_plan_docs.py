@@ -57,4 +57,3 @@ def test_bounds() -> None:
     text = " ".join(PAGE.split())
     assert f"{MAX_STEPS:,} steps, build texts and lists of {MAX_TEXT >> 20} MiB each" in text
     assert f"and {MAX_BUILT >> 20} MiB altogether" in text
-
