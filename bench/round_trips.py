@@ -84,7 +84,7 @@ def playbook() -> list[dict[str, Any]]:
 def _found(n: int) -> list[dict[str, Any]]:
     """A result, a loop over it, and what reads all of that."""
     names = {"regex": "^(.*)$", "type": "text", "agg": "list", "missing": []}
-    checks = [
+    checks: list[dict[str, Any]] = [
         {"id": f"list-{n}", "run": f"seq {n + 2}", "extract": {"names": names}, "register": f"list{n}"},
         {"id": f"each-{n}", "run": "echo {{ item }}", "loop": f"list{n}.values.names", "register": f"each{n}"},
         {"id": f"sum-{n}", "run": f"test {{{{ each{n}.results | length }}}} -gt 0"},
@@ -258,14 +258,14 @@ def early(check: CheckOutcome) -> list[Any]:
 def measure(folder: Path, hosts: int, rtt_s: float, forks: int) -> tuple[list[HostOutcome], float]:
     """Run the playbook over so many hosts."""
     kept: list[HostOutcome] = []
-    make, build = links.make_transport, running.build_report
-    links.make_transport = lambda *a, **k: Watched(make(*a, **k))  # type: ignore[assignment]
+    make, build = vars(links)["make_transport"], vars(running)["build_report"]
+    setattr(links, "make_transport", lambda *a, **k: Watched(make(*a, **k)))  # noqa: B010 - not meant to be set
 
     def remember(outcomes: Sequence[HostOutcome], **more: Any) -> Any:
         kept.extend(outcomes)
         return build(outcomes, **more)
 
-    running.build_report = remember  # type: ignore[assignment]
+    setattr(running, "build_report", remember)  # noqa: B010 - as above
     with start_sshd(folder) as sshd, delayed(sshd.port, rtt_s, hosts) as port:
         names = {f"h{n:02}": f"127.0.0.{n}" for n in range(1, hosts + 1)}
         (folder / "inventory.ini").write_text(sshd.inventory(names, port=port), encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
@@ -21,14 +21,15 @@ from checkrunner.app.script import HostScript
 from checkrunner.findings.build import build_report
 from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.secret_names import is_secret_name, secret_values
+from checkrunner.judge.fleet import judge_fleet
 from checkrunner.judge.judge import Judge
 from checkrunner.model.errors import UsageError
 from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import CheckOutcome, HostOutcome
-from checkrunner.model.playbook import Play
+from checkrunner.model.playbook import Check, Play
 from checkrunner.model.report import Report, RunInfo, Wait
 from checkrunner.model.seams import Driver, Observer
-from checkrunner.model.sources import Secret
+from checkrunner.model.sources import Secret, Template
 from checkrunner.plan.hostplan import HostPlan
 from checkrunner.plan.secret_needs import leading_to_closed, secrets_in
 from checkrunner.plan.values import Hidden
@@ -81,6 +82,7 @@ def run_prepared(
     engine = _engine(prepared, links, options, observer, learning, redactor)
     outcomes, reason, waits = asyncio.run(_run(engine, scripts, plan.playbook.plays, links, interrupted, observer))
     by_host = {script.host.name: script for script in scripts}
+    outcomes = judge_fleet(outcomes, lambda outcome, by: by_host[outcome.host].peers(outcome, by))
 
     def texts(outcome: CheckOutcome) -> tuple[str, str]:
         return by_host[outcome.host].texts(outcome)
@@ -185,7 +187,7 @@ def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret | str]:
     if prepared.delegates is not None:
         hosts += prepared.delegates.known.values()
     given: list[object] = [plan.setup.extra_vars, *(play.vars for play in prepared.playbook.plays)]
-    given += [shape.check.env for shape in plan.shapes.values()]
+    given += [values for shape in plan.shapes.values() for values in _of_check(shape.check)]
     given += [values for host in hosts for values in (host.vars, host.options)]
     found = [secret for values in given for secret in secrets_in(values) if secret.is_open and not _is_small(secret)]
     become = prepared.request.settings.become_password
@@ -196,10 +198,17 @@ def _secrets(prepared: Prepared, password: Secret | None) -> list[Secret | str]:
     named += [host.vars for host in hosts]
     # What no check reads stays closed: no program runs for the sake of masking.
     closed = leading_to_closed(plan, {name for layer in named for name in layer if is_secret_name(name)})
-    named += [shape.check.env for shape in plan.shapes.values()]
+    named += [values for shape in plan.shapes.values() for values in _of_check(shape.check)]
     named += [_resolved(host_plan, closed) for host_plan in plan.hosts]
     found += answer_values(plan)
     return list(dict.fromkeys([*found, *(value for variables in named for value in secret_values(variables))]))
+
+
+def _of_check(check: Check) -> Iterator[Mapping[str, object]]:
+    """What a check has by name: its environment, its variables, and what items of a loop have that is written out."""
+    yield from (check.env, check.vars)
+    if check.loop is not None and not isinstance(check.loop.items, Template):
+        yield {"items": check.loop.items}
 
 
 def _masks(prepared: Prepared) -> tuple[Secret, ...]:
@@ -215,8 +224,9 @@ def _is_small(secret: Secret) -> bool:
 def _resolved(plan: HostPlan, without: Container[str]) -> dict[str, object]:
     """The values that a host's variables with secret names have where they are made of others, but for some names."""
     found: dict[str, object] = {}
-    plays = {entry.shape.play_index: entry for entry in plan.track.entries}
-    for index, entry in plays.items():
+    shared = {entry.shape.play_index: entry for entry in plan.track.entries if not entry.shape.check.vars}
+    own = [entry for entry in plan.track.entries if entry.shape.check.vars]
+    for index, entry in enumerate([*shared.values(), *own]):
         variables = plan.variables(entry)
         for name in filter(is_secret_name, variables):
             if name in without:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from checkrunner.findings.slices import early_queries, queries, show
+from checkrunner.judge.consensus import answer_query
 from checkrunner.judge.execution import REFUSED, not_looked, refused
 from checkrunner.judge.judge import Judge
+from checkrunner.model.errors import TemplateError
 from checkrunner.model.inventory import Host
 from checkrunner.model.plan import CheckOutcome, Items, Judgement, PlannedCheck, Settled, Skip, Step
 from checkrunner.model.results import RawSlice, Result, Slice, SliceQuery, Verdict, VerdictState
@@ -50,6 +52,7 @@ class HostScript:
         if resolved.command.exact is not None:
             probes = (*probes, REFUSED)
         early = early_queries(planned.check, self._renderer(names)) if planned.check.slices else ()
+        early = tuple(dict.fromkeys((*early, *answer_query(planned.check))))
         reads = self._judge.reads(planned.check, names)
         if planned.check.task is not None:
             probes = (*probes, *needed_probes(planned.check))
@@ -114,6 +117,21 @@ class HostScript:
             names = self._plan.names(outcome.planned, {outcome.planned.key: outcome})
         render = self._renderer(names)
         return (render(check.why) if check.why else "", render(check.fix) if check.fix else "")
+
+    def peers(self, outcome: CheckOutcome, by: str) -> Hashable:
+        """What this host has in common with those that it is compared with. Raises TemplateError."""
+        if by == "all":
+            return ""
+        if by == "group":
+            return tuple(sorted(set(self.host.groups) - {"all", "ungrouped"}))
+        names = self._names.get(outcome.planned.key)
+        if names is None:
+            names = self._plan.names(outcome.planned, {outcome.planned.key: outcome})
+        if by not in names:
+            raise TemplateError(
+                f"variable {by!r} is not defined on this host", hint="Set it for each host, or a default"
+            )
+        return repr(names[by])
 
     def _renderer(self, names: Mapping[str, object]) -> functools.partial[str]:
         return functools.partial(_render, self._templates, names)

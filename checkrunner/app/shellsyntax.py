@@ -11,9 +11,10 @@ from checkrunner.model.errors import TemplateError
 from checkrunner.model.problems import Level, Problem
 from checkrunner.model.sources import Template
 from checkrunner.plan.build import Plan
+from checkrunner.plan.commands import make_command
 from checkrunner.plan.excerpts import excerpt
 from checkrunner.plan.faults import place
-from checkrunner.plan.hostplan import Entry, HostPlan, make_command
+from checkrunner.plan.hostplan import Entry, HostPlan
 
 __all__ = ["shell_problems"]
 

@@ -29,8 +29,10 @@ if TYPE_CHECKING:  # only for their names: importing them is put off until a run
     from checkrunner.app.exports import Exports
     from checkrunner.app.output import ReportOutput
     from checkrunner.app.prepare import Request
+    from checkrunner.load.secrets import SecretReader
     from checkrunner.model.report import Report
     from checkrunner.model.sources import Secret
+    from checkrunner.settings import Settings
 
 __all__ = ["EXAMPLES", "run"]
 
@@ -212,8 +214,6 @@ def run(
     stderr, the report to stdout.
     """
     from checkrunner.app.prepare import Request
-    from checkrunner.app.secrets import make_secrets
-    from checkrunner.cli.password import ask_vault_password
     from checkrunner.settings import resolve_settings
 
     flags: dict[str, Any] = {
@@ -248,7 +248,7 @@ def run(
         tags=split_words(tags),
         skip_tags=split_words(skip_tags),
         allow_empty=allow_empty,
-        secrets=make_secrets(settings, ask=ask_vault_password, ask_vault=ask_vault_pass),
+        secrets=_secrets(settings, ask_vault_pass),
     )
     report = _report(request, password, exports, quiet=quiet, verbose=verbose, interactive=interactive)
     return _deliver(destination, exports, report, color=settings.color)
@@ -262,6 +262,14 @@ def _places(
     from checkrunner.app.output import prepare_output
 
     return prepare_output(format_name, output), prepare_exports(perfdata, metrics)
+
+
+def _secrets(settings: Settings, ask_vault: bool) -> SecretReader:
+    """What opens secrets, and asks for the password of vaults where it may."""
+    from checkrunner.app.secrets import make_secrets
+    from checkrunner.cli.password import ask_vault_password
+
+    return make_secrets(settings, ask=ask_vault_password, ask_vault=ask_vault)
 
 
 def _passwords(login: bool, become: bool) -> tuple[Secret | None, Secret | None]:

@@ -15,6 +15,7 @@ from checkrunner.judge.execution import not_found, not_looked, refused
 from checkrunner.judge.expectations import EXPECTATIONS, Case, Ruling, clip, gap
 from checkrunner.judge.names import Over
 from checkrunner.judge.readings import READING_NAMES, each_reading, in_reading
+from checkrunner.judge.severities import WORST, unmet
 from checkrunner.judge.values import ReadValue, ValueReader, unread
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.metadata import ValueNames, result_names, truth, unread_names
@@ -26,7 +27,6 @@ from checkrunner.model.results import (
     RawSlice,
     Reason,
     Result,
-    Severity,
     SliceQuery,
     Stream,
     Verdict,
@@ -40,13 +40,7 @@ __all__ = ["Judge"]
 _Names = Mapping[str, Any]
 
 _OK = Verdict(state=VerdictState.OK)
-_UNMET = {
-    Severity.CRITICAL: VerdictState.CRIT,
-    Severity.WARNING: VerdictState.WARN,
-    Severity.INFO: VerdictState.OK,
-}
 _NOT_LOOKED = frozenset({VerdictState.UNKNOWN, VerdictState.SKIPPED})
-_WORST = (VerdictState.CRIT, VerdictState.UNKNOWN, VerdictState.WARN, VerdictState.OK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +113,7 @@ class Judge:
             return judgement
         reason = replace(reason, message=f"{reason.message} after {_times(attempt)}")
         known = [(judgement.verdict.state, known) for known in judgement.verdict.reasons]
-        return replace(judgement, verdict=_combine([*known, (_UNMET[check.severity], reason)]))
+        return replace(judgement, verdict=_combine([*known, (unmet(check.severity), reason)]))
 
     def _judgement(
         self, check: Check, step: Step, result: Result, names: _Names, reads: Sequence[RawSlice | None]
@@ -187,6 +181,8 @@ class Judge:
     def _finds_rc(self, check: Check) -> bool:
         if any(expected.subject == "rc" for expected in check.expect):
             return True
+        if check.consensus is not None and check.consensus.on == "rc":
+            return True
         expressions = [e.value for e in check.expect if e.op == "that"] + [*check.warn_if, *check.crit_if]
         return any("rc" in self._names_of(expression) for expression in expressions)
 
@@ -222,11 +218,11 @@ class Judge:
         for item in self._items(check):
             ruling = self._rule(item, result, names, answers)
             if ruling is not None:
-                yield VerdictState.UNKNOWN if ruling.unclear else _UNMET[check.severity], ruling.reason
+                yield VerdictState.UNKNOWN if ruling.unclear else unmet(check.severity), ruling.reason
         if not self._speaks_of_rc(check):
             ruling = _number(Case(subject="rc", value=0, result=result, note=" (the default)"))
             if ruling is not None:
-                yield VerdictState.UNKNOWN if ruling.unclear else _UNMET[check.severity], ruling.reason
+                yield VerdictState.UNKNOWN if ruling.unclear else unmet(check.severity), ruling.reason
 
     def _rule(self, item: _Item, result: Result, names: Over, answers: Mapping[Any, Any]) -> Ruling | None:
         expected = item.expectation
@@ -322,7 +318,7 @@ def _items(check: Check) -> Iterator[_Item]:
 def _combine(found: Sequence[tuple[VerdictState, Reason]]) -> Verdict:
     if not found:
         return _OK
-    ranked = sorted(found, key=lambda pair: _WORST.index(pair[0]))
+    ranked = sorted(found, key=lambda pair: WORST.index(pair[0]))
     state = ranked[0][0]
     return Verdict(state=state, reasons=tuple(reason for _, reason in ranked), noted=state is VerdictState.OK)
 

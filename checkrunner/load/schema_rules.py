@@ -88,7 +88,7 @@ def _goes_with(check: CheckModel) -> None:
 
 def _loop_names(check: CheckModel) -> None:
     names = {"item"} if check.loop_control is None else {check.loop_control.loop_var, check.loop_control.index_var}
-    if check.loop is not None and check.register_ in names:
+    if check.loop is not None and check.register_ is not None and check.register_ in names:
         message = f"{check.register_!r} is the item of the loop already"
         raise problem(key="register", message=message, hint="Choose another name for the result.")
 

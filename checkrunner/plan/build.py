@@ -15,8 +15,9 @@ from checkrunner.model.plan import PlannedCheck, Step
 from checkrunner.model.playbook import Check, Play, Playbook
 from checkrunner.model.results import Stream
 from checkrunner.model.tasks import Module
+from checkrunner.plan.commands import Setup, make_command
 from checkrunner.plan.flow import Flow, fact_names, may_fail
-from checkrunner.plan.hostplan import Entry, HostPlan, Setup, Track, make_command
+from checkrunner.plan.hostplan import Entry, HostPlan, Track
 from checkrunner.plan.magic import Magic, Surroundings
 from checkrunner.plan.shape import Shape, make_shape
 from checkrunner.plan.tags import check_tags, selected, verify_tags

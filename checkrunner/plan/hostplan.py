@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,51 +9,33 @@ from typing import Any
 from checkrunner.model.errors import TemplateError, UsageError
 from checkrunner.model.inventory import Host, empty
 from checkrunner.model.metadata import truth
-from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import (
     CheckOutcome,
-    Command,
     Items,
     Judgement,
     PlannedCheck,
-    Prompt,
     Settled,
     Skip,
     Step,
 )
 from checkrunner.model.results import RawSlice, Result, SliceQuery, Stream, Verdict, VerdictState
-from checkrunner.model.sources import NOWHERE, Secret, Template
+from checkrunner.model.sources import NOWHERE, Template
 from checkrunner.model.tasks import ON_HOST
-from checkrunner.plan.answers import render_answer
+from checkrunner.plan.commands import Setup, make_command
 from checkrunner.plan.flow import Flow
 from checkrunner.plan.loops import item_names, items_of, labels
-from checkrunner.plan.magic import Magic
 from checkrunner.plan.privileges import account, exact_command, wants_exact
 from checkrunner.plan.shape import Shape, own_loop_names
-from checkrunner.plan.task_commands import task_command, task_environment
 from checkrunner.plan.task_names import found_by_tasks, registered_of
 from checkrunner.plan.task_results import text_query
 from checkrunner.plan.tasks import Tasks
-from checkrunner.plan.texts import Templates
 from checkrunner.plan.variables import Names, host_variables
 
-__all__ = ["Entry", "HostPlan", "Setup", "Track", "make_command"]
+__all__ = ["Entry", "HostPlan", "Track"]
 
 _TROUBLE = frozenset({VerdictState.WARN, VerdictState.CRIT, VerdictState.UNKNOWN})
 _CLOSED = frozenset({VerdictState.CRIT, VerdictState.UNKNOWN})
 _MET = frozenset({VerdictState.OK, VerdictState.WARN})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
-    """What the hosts of a plan share. `host_called` knows the hosts that checks are delegated to, ready to be
-    reached; it raises UsageError members. `magic` makes the names that nobody sets."""
-
-    templates: Templates
-    extra_vars: Mapping[str, Any]
-    options: RunOptions
-    host_called: Callable[[str], Host] | None = None
-    magic: Magic | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -372,43 +353,3 @@ def _facts(outcomes: Mapping[str, CheckOutcome]) -> Mapping[str, Any]:
     for outcome in outcomes.values():
         found.update(outcome.facts)
     return found
-
-
-def make_command(shape: Shape, names: Mapping[str, Any], setup: Setup) -> Command:
-    """The command of a check with everything filled in. Raises TemplateError."""
-    check, templates = shape.check, setup.templates
-    if check.task is not None:
-        shell = task_command(check, names, templates).text
-    elif check.run is not None:
-        shell = templates.render(check.run, names, for_shell=True)
-    else:
-        words = (templates.render_or_omit(word, names) for word in check.argv)
-        shell = shlex.join(word for word in words if word is not None)
-    env: Mapping[str, str | Secret] = empty()
-    if check.env:
-        values = {
-            name: value if isinstance(value, Secret) else templates.render_env_or_omit(value, names)
-            for name, value in check.env.items()
-        }
-        env = {name: value for name, value in values.items() if value is not None}
-    if check.task is not None and check.task.environment:
-        env = {**task_environment(check.task, names, templates), **env}
-    cwd = templates.render_or_omit(check.cwd, names) if check.cwd is not None else None
-    return Command(
-        shell=shell,
-        session=check.session,
-        env=env,
-        cwd=cwd or None,
-        timeout_s=shape.timeout_s,
-        capture_bytes=setup.options.capture_bytes,
-        requires=check.requires,
-        prompts=tuple(
-            Prompt(match=templates.render(prompt.match, names), answer=render_answer(prompt, names, templates))
-            for prompt in check.prompts
-        ),
-        on_input=check.on_input,
-        stdin_tty=check.stdin_tty,
-        duration_s=check.duration_s,
-        sample=check.sample,
-        keep_children=check.keep_children,
-    )

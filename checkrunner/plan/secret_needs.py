@@ -51,7 +51,8 @@ def leading_to_closed(plan: Plan, names: Iterable[str]) -> frozenset[str]:
 
 def _layers(plan: Plan) -> list[Mapping[str, Any]]:
     hosts = (host.host.vars for host in plan.hosts)
-    return [plan.setup.extra_vars, *(play.vars for play in plan.playbook.plays), *hosts]
+    checks = (shape.check.vars for shape in plan.shapes.values() if shape.check.vars)
+    return [plan.setup.extra_vars, *(play.vars for play in plan.playbook.plays), *checks, *hosts]
 
 
 def _closed(layer: Mapping[str, Any]) -> Iterator[tuple[str, Secret]]:

@@ -12,7 +12,7 @@ __all__ = ["unread_extra_vars"]
 def unread_extra_vars(plan: Plan) -> list[tuple[str, str | None]]:
     """Each with the name that it was probably meant to be: one that a text or another variable reads."""
     extra = plan.setup.extra_vars
-    read = {name for shape in plan.shapes.values() for name in shape.free}
+    read = {name for shape in plan.shapes.values() for name in shape.reach}
     if extra.keys() <= read:
         return []
     layers = [extra, *(play.vars for play in plan.playbook.plays), *(host.host.vars for host in plan.hosts)]

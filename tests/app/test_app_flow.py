@@ -140,6 +140,35 @@ def test_secrets_do_not_become_labels(tmp_path: Path) -> None:
     assert sorted(found(report)) == ["c[[redacted]]", "c[user=x, password=[redacted]]"]
 
 
+def test_secrets_in_variables_of_checks_and_in_items_are_masked(tmp_path: Path) -> None:
+    report = run(
+        """
+- hosts: all
+  checks:
+    - vars: {db_password: hunter22x, dsn_password: "pre-{{ db_password }}"}
+      block:
+        - {id: a, run: "echo a {{ db_password }} {{ dsn_password }}", slice: {tail: 1, when: always}}
+    - id: b
+      run: echo b {{ item.password }}
+      loop: [{user: u, password: swordfish1}]
+      loop_control: {label: "{{ item.user }}"}
+      slice: {tail: 1, when: always}
+    - id: c
+      run: read -rp 'Code? ' code </dev/tty; echo "c $code"
+      loop: [12345678]
+      prompts: {match: Code, answer: "x{{ item }}"}
+      slice: {tail: 1, when: always}
+""",
+        tmp_path,
+    )
+
+    assert [finding.slices[0].text for finding in report.findings] == [
+        "a [redacted] [redacted]",
+        "b [redacted]",
+        "c [redacted]",
+    ]
+
+
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
 def test_examples_of_the_manual_are_sound(number: int, tmp_path: Path) -> None:
     (tmp_path / "p.yml").write_text(EXAMPLES[number])

@@ -18,7 +18,7 @@ from checkrunner.link.transports.ssh import SshTransport
 from checkrunner.model.errors import AgentError, HostError
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import LocalOptions, RunOptions, SessionOptions
-from checkrunner.model.plan import CheckOutcome, Command, HostOutcome, PlannedCheck, Skip, Step
+from checkrunner.model.plan import CheckOutcome, Command, HostOutcome, Judgement, PlannedCheck, Skip, Step
 from checkrunner.model.playbook import Check
 from checkrunner.model.results import (
     Execution,
@@ -34,7 +34,7 @@ from checkrunner.model.results import (
 )
 from checkrunner.model.seams import Session, Transport
 from checkrunner.render.progress import SilentProgress
-from checkrunner.run import host as host_run
+from checkrunner.run import turns
 from checkrunner.run.engine import Engine
 from checkrunner.run.stop import Stop
 
@@ -53,9 +53,18 @@ class ThreeChecks:
     def resolve(self, planned: PlannedCheck, outcomes: object) -> Step | Skip:
         return Step(planned=planned, command=Command(shell="echo hello", timeout_s=1.0), early=(HEAD,))
 
-    def judge(self, step: Step, result: Result, outcomes: object) -> Verdict:
+    def judge(self, step: Step, result: Result, outcomes: object, reads: object = (), attempt: int = 1) -> Judgement:
         fine = result.execution is Execution.DONE and result.rc == 0
-        return Verdict(state=VerdictState.OK if fine else VerdictState.UNKNOWN)
+        return Judgement(verdict=Verdict(state=VerdictState.OK if fine else VerdictState.UNKNOWN))
+
+    def again(self, step: Step, result: Result, judgement: Judgement, attempt: int) -> float | None:
+        return None
+
+    def whole(self, planned: PlannedCheck, items: Sequence[CheckOutcome]) -> CheckOutcome:
+        raise AssertionError("there are no loops")
+
+    def follow(self, outcome: CheckOutcome) -> Sequence[PlannedCheck]:
+        return ()
 
     def ask(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
         return ()
@@ -112,12 +121,12 @@ async def measured(transport: Transport, hosts: Sequence[Host], what: str) -> No
 
 @pytest.mark.parametrize("what", HOSTILE)
 def test_over_the_local_transport(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_run, "_ANSWER_GRACE_S", 5.0)
+    monkeypatch.setattr(turns, "_ANSWER_GRACE_S", 5.0)
     hosts = [Host(name=name, address="localhost") for name in ("evil", "good", "better")]
     run_async(measured(LocalTransport(LocalOptions()), hosts, what))
 
 
 @pytest.mark.parametrize("what", HOSTILE)
 def test_over_ssh(what: str, sshd: SshdFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_run, "_ANSWER_GRACE_S", 5.0)
+    monkeypatch.setattr(turns, "_ANSWER_GRACE_S", 5.0)
     run_async(measured(SshTransport(sshd.options()), [sshd.host(n) for n in (1, 2, 3)], what))
