@@ -172,7 +172,9 @@ def _of_secrets(plan: Plan, secrets: SecretReader) -> list[Problem]:
 def _of_plan(request: Request, reading: Reading, plan: Plan, *, guess: bool, first: bool) -> list[Problem]:
     hosts = [host.host for host in plan.hosts if host.host.name != _ANY.name]
     problems = _of_connections(Links(request.settings), hosts)
-    problems += lint(plan, also=value_problems, guess=guess, lost=reading.lost, whole=first and not reading.errors)
+    found = lint(plan, also=value_problems, guess=guess, lost=reading.lost, whole=first and not reading.errors)
+    # What checks need was looked at when the file was read; where that found errors, checks are missing here.
+    problems += [problem for problem in found if problem.rule != "needs" or not reading.errors]
     problems += shell_problems(plan)
     return problems
 

@@ -289,4 +289,5 @@ def test_variables_of_the_command_line_that_nothing_reads() -> None:
 def test_any_text_can_be_looked_at(text: str) -> None:
     for command in commands_in(text):
         assert 0 <= command.offset <= len(text)
-    assert all(0 <= offset <= len(text) for *_, offset in (*changes(text), *unguarded_removals(text), *endless(text)))
+    offsets = [one[2] for one in (*changes(text), *unguarded_removals(text))] + [one[3] for one in endless(text)]
+    assert all(0 <= offset <= len(text) for offset in offsets)
