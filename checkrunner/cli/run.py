@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -29,10 +30,8 @@ if TYPE_CHECKING:  # only for their names: importing them is put off until a run
     from checkrunner.app.exports import Exports
     from checkrunner.app.output import ReportOutput
     from checkrunner.app.prepare import Request
-    from checkrunner.load.secrets import SecretReader
     from checkrunner.model.report import Report
     from checkrunner.model.sources import Secret
-    from checkrunner.settings import Settings
 
 __all__ = ["EXAMPLES", "run"]
 
@@ -248,8 +247,8 @@ def run(
         tags=split_words(tags),
         skip_tags=split_words(skip_tags),
         allow_empty=allow_empty,
-        secrets=_secrets(settings, ask_vault_pass),
     )
+    request = _with_secrets(request, ask_vault_pass)
     report = _report(request, password, exports, quiet=quiet, verbose=verbose, interactive=interactive)
     return _deliver(destination, exports, report, color=settings.color)
 
@@ -264,12 +263,12 @@ def _places(
     return prepare_output(format_name, output), prepare_exports(perfdata, metrics)
 
 
-def _secrets(settings: Settings, ask_vault: bool) -> SecretReader:
-    """What opens secrets, and asks for the password of vaults where it may."""
+def _with_secrets(request: Request, ask_vault: bool) -> Request:
+    """The request with what opens secrets, and asks for the password of vaults where it may."""
     from checkrunner.app.secrets import make_secrets
     from checkrunner.cli.password import ask_vault_password
 
-    return make_secrets(settings, ask=ask_vault_password, ask_vault=ask_vault)
+    return replace(request, secrets=make_secrets(request.settings, ask=ask_vault_password, ask_vault=ask_vault))
 
 
 def _passwords(login: bool, become: bool) -> tuple[Secret | None, Secret | None]:

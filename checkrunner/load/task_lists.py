@@ -11,7 +11,7 @@ from checkrunner.load.quantities import slug
 from checkrunner.load.task_files import Round, TaskFiles
 from checkrunner.load.task_handed import Handed, read_handed
 from checkrunner.load.task_handlers import Handler, Handlers
-from checkrunner.load.task_loops import WITH, read_loop
+from checkrunner.load.task_loops import read_loop
 from checkrunner.load.task_modules import Call, find_call, read_args
 from checkrunner.load.task_values import Values
 from checkrunner.load.task_words import BLOCK_KEYS, TASK_KEYS
@@ -99,8 +99,9 @@ class TaskReader:
 
     def _call(self, node: YamlMap, what: str, also: tuple[str, ...] = ()) -> Call:
         call = find_call(self._values, node)
-        other = [key for key in node if key not in TASK_KEYS and not key.startswith("with_")]
-        self._values.expect_keys(node, TASK_KEYS, what, also=(*also, *other, *(f"with_{name}" for name in WITH)))
+        # What is no key is the module, or a loop: whoever reads these knows which there are.
+        other = [key for key in node if key not in TASK_KEYS]
+        self._values.expect_keys(node, TASK_KEYS, what, also=(*also, *other))
         return call
 
     def _block(self, node: YamlMap, handed: Handed) -> list[Check]:

@@ -145,6 +145,13 @@ def _guard_formatted(args: tuple[Any, ...]) -> None:
     _check(sum(_size(arg) for arg in args))
 
 
+def _guard_time(args: tuple[Any, ...]) -> None:
+    for arg in args:
+        if isinstance(arg, str):
+            _guard_format(arg)
+            _check(64 * len(arg))
+
+
 def _guard_indent(args: tuple[Any, ...]) -> None:
     for arg in args[1:]:
         if (isinstance(arg, str) and len(arg) > MAX_INDENT) or (
@@ -170,7 +177,7 @@ _GROWING: Mapping[str, Callable[[tuple[Any, ...]], None]] = {
     "slice": _guard_width,
     "round": _guard_width,
     "comment": _guard_comment,
-    "strftime": _guard_formatted,
+    "strftime": _guard_time,
     "tojson": _guard_indent,
     "replace": _guard_replace,
     "regex_replace": _guard_pattern,

@@ -47,8 +47,9 @@ part mounts; cat /proc/mounts 2>/dev/null
 part space; try df -PT -B1 -l
 part inodes; try df -PTi -l
 part python; for p in /usr/bin/python3 python3 /usr/libexec/platform-python python; do
-command -v $p >/dev/null 2>&1 && $p -c 'import platform, socket, sys
-print(sys.executable); print(platform.python_version()); print(socket.getfqdn())' 2>/dev/null && break; done
+command -v $p >/dev/null 2>&1 && $p -c 'import platform, socket, sys, time
+for f in (sys.executable, platform.python_version(), socket.getfqdn(), time.tzname[1]): print(f)' 2>/dev/null && break
+done
 part hostname; try hostname -f
 part env; env -0 2>/dev/null || env
 exit 0

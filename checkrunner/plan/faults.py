@@ -54,17 +54,17 @@ _TEXT_HINT = (
     "Output stays on the host, a result is its metadata only: ask about the text with `expect` in the check "
     "that prints it, show it with `slice`"
 )
-_NO_FACTS = "No facts are gathered: find out on the host with a command, or put the value into the inventory"
+_NO_FACTS = (
+    "Facts are gathered for plays of tasks only, and not with `gather_facts: false`: find out on the host with a "
+    "command, or put the value into the inventory"
+)
 _ELSEWHERE = {
     "ansible_facts": _NO_FACTS,
     "facts": _NO_FACTS,
-    "hostvars": "A check sees the variables of its own host only; what several hosts share belongs to a group",
-    "groups": "A check sees the variables of its own host only; `group_names` are the groups that it is in",
-    "lookup": "There are no lookups: pass the value with -e, or a file of values with -e @FILE",
-    "query": "There are no lookups: pass the value with -e, or a file of values with -e @FILE",
-    "item": "There are no loops; write one check each, or loop in the shell",
+    "item": "It is there in a check with `loop`, unless `loop_control` names it otherwise",
+    "role_path": "There are no roles: `playbook_dir` is where the playbook lies",
 }
-"""Names that Ansible has and that mean nothing here."""
+"""Names that Ansible has and that mean nothing here, or not everywhere."""
 
 
 def as_template(text: Template | str) -> Template:

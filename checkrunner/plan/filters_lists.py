@@ -10,7 +10,28 @@ from typing import Any
 from checkrunner.plan.bounds import MAX_TEXT, BoundError
 from checkrunner.plan.merging import combine
 
-__all__ = ["FILTERS", "TESTS", "unique"]
+__all__ = [
+    "FILTERS",
+    "TESTS",
+    "combinations",
+    "contains",
+    "dict2items",
+    "difference",
+    "flatten",
+    "intersect",
+    "is_subset",
+    "is_superset",
+    "items2dict",
+    "permutations",
+    "product",
+    "rekey_on_member",
+    "subelements",
+    "symmetric_difference",
+    "union",
+    "unique",
+    "zip_longest",
+    "zipped",
+]
 
 
 def _bounded(count: float) -> None:

@@ -9,7 +9,21 @@ from typing import Any
 
 from checkrunner.plan.values import NotANumberError
 
-__all__ = ["FILTERS", "TESTS", "number", "to_bool"]
+__all__ = [
+    "FILTERS",
+    "TESTS",
+    "human_readable",
+    "human_to_bytes",
+    "is_falsy",
+    "is_nan",
+    "is_truthy",
+    "log",
+    "number",
+    "power",
+    "root",
+    "ternary",
+    "to_bool",
+]
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)", re.ASCII)
 _TRUE = frozenset({"yes", "on", "true", "1"})

@@ -8,7 +8,17 @@ from typing import Any
 
 from checkrunner.patience import patiently
 
-__all__ = ["FILTERS", "TESTS", "is_match", "is_regex", "is_search", "regex_replace", "regex_search"]
+__all__ = [
+    "FILTERS",
+    "TESTS",
+    "is_match",
+    "is_regex",
+    "is_search",
+    "regex_escape",
+    "regex_findall",
+    "regex_replace",
+    "regex_search",
+]
 
 _GROUP_NAME = re.compile(r"\\g<(\S+)>")
 _GROUP_NUMBER = re.compile(r"\\(\d+)")

@@ -7,7 +7,17 @@ from typing import Any
 
 from checkrunner.plan.values import Registered
 
-__all__ = ["TESTS", "is_changed", "is_failed", "is_skipped", "is_succeeded"]
+__all__ = [
+    "TESTS",
+    "is_changed",
+    "is_ended",
+    "is_failed",
+    "is_reachable",
+    "is_skipped",
+    "is_succeeded",
+    "is_timedout",
+    "is_unreachable",
+]
 
 
 def _read(value: object, name: str) -> Any:

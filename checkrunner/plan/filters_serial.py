@@ -12,7 +12,17 @@ from checkrunner.plan.plain import plain
 from checkrunner.plan.values import Hidden
 from checkrunner.queries import search
 
-__all__ = ["FILTERS", "from_json", "to_json"]
+__all__ = [
+    "FILTERS",
+    "from_json",
+    "from_yaml",
+    "from_yaml_all",
+    "json_query",
+    "to_json",
+    "to_nice_json",
+    "to_nice_yaml",
+    "to_yaml",
+]
 
 _JSON_OPTIONS = frozenset({"allow_nan", "ensure_ascii", "indent", "separators", "skipkeys", "sort_keys"})
 _NO_MATTER = frozenset({"check_circular", "preprocess_unsafe", "vault_to_text"})

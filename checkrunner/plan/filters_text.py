@@ -15,7 +15,37 @@ from urllib.parse import unquote_plus, urlparse, urlsplit
 from checkrunner.plan.taint import untainted
 from checkrunner.plan.values import Hidden
 
-__all__ = ["FILTERS", "TESTS", "basename", "dirname", "quote"]
+__all__ = [
+    "FILTERS",
+    "TESTS",
+    "b64decode",
+    "b64encode",
+    "basename",
+    "comment",
+    "commonpath",
+    "digest",
+    "dirname",
+    "is_abs",
+    "is_uri",
+    "is_url",
+    "is_urn",
+    "md5",
+    "normpath",
+    "path_join",
+    "quote",
+    "relpath",
+    "sha1",
+    "split",
+    "splitext",
+    "splitlines",
+    "to_uuid",
+    "unquoted",
+    "urldecode",
+    "urlsplit_parts",
+    "win_basename",
+    "win_dirname",
+    "win_splitdrive",
+]
 
 _SPACE = uuid.UUID("361e6d51-faec-444a-9079-341386da8e2e")
 """The name space of Ansible's ``to_uuid``: the same names come to the same ids."""
@@ -64,9 +94,9 @@ def dirname(value: object) -> str:
     return posixpath.dirname(_needs_text(value, "dirname"))
 
 
-def splitext(value: object) -> list[str]:
+def splitext(value: object) -> tuple[str, str]:
     """The path, and its ending."""
-    return list(posixpath.splitext(_needs_text(value, "splitext")))
+    return posixpath.splitext(_needs_text(value, "splitext"))
 
 
 def normpath(value: object) -> str:
@@ -115,9 +145,9 @@ def win_dirname(value: object) -> str:
     return ntpath.dirname(_needs_text(value, "win_dirname"))
 
 
-def win_splitdrive(value: object) -> list[str]:
+def win_splitdrive(value: object) -> tuple[str, str]:
     """The drive, and the rest of a path of Windows."""
-    return list(ntpath.splitdrive(_needs_text(value, "win_splitdrive")))
+    return ntpath.splitdrive(_needs_text(value, "win_splitdrive"))
 
 
 def split(value: object, sep: str | None = None, maxsplit: int = -1) -> list[str]:

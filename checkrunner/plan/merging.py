@@ -15,7 +15,8 @@ def combine(*given: Any, recursive: bool = False, list_merge: str = "replace") -
     `list_merge` says what becomes of lists that both have."""
     mappings: list[Any] = []
     for item in given:
-        mappings += item if isinstance(item, (list, tuple)) else [] if item is None else [item]
+        mappings += item if isinstance(item, (list, tuple)) else [item]
+    mappings = [item for item in mappings if item is not None]
     if len(mappings) == 1:
         return mappings[0]
     if list_merge not in _LISTS:

@@ -107,7 +107,6 @@ _PREFIXES = frozenset(
 _COMPOUND = frozenset({"}", "done", "fi", "esac"})
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _ELEMENT = re.compile(r"[A-Za-z_]\w*\[[^]]*\Z")
-_IN_DOUBLE = re.compile(r'([$`"\\])')
 _SIMPLE = re.compile(r"[\w#!*@?\[\]:%/.,+=^~-]")
 
 
@@ -190,6 +189,8 @@ class ShellText:
 
     def _written(self, text: str, quoted: str) -> str | None:
         inside = self._stack[-1] if self._stack else ""
+        if not text and inside not in ("", "("):
+            return text
         here_document = self._angles == 2 or "<<" in self._stack
         if here_document or self._escaped or self._comment or "\0" in text or not self._may_be_text():
             return None
@@ -197,7 +198,8 @@ class ShellText:
             return quoted
         if inside not in ("'", '"') or len(self._stack) > 1 or not self._reads_text():
             return None
-        return text.replace("'", "'\"'\"'") if inside == "'" else _IN_DOUBLE.sub(r"\\\1", text)
+        # The quotes are left for the text, which gets its own: that is read alike by all who know quotes.
+        return f"{inside}{quoted}{inside}"
 
     def _command(self) -> list[str]:
         """The words of the command that is being read, from its name on; without the last one, as it is not whole."""

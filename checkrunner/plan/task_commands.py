@@ -25,6 +25,7 @@ __all__ = ["NOT_BEGUN", "NOT_NEEDED", "TaskCommand", "needed_probes", "task_comm
 
 _SHELL = "/bin/sh"
 _EXPANDED = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+_WILD = re.compile(r"([*?]|\[[^\]/]*\])")
 _HOME = re.compile(r"~[A-Za-z0-9_.-]*(?=/|$)")
 
 NOT_BEGUN = Probe(
@@ -110,9 +111,13 @@ class _Filled:
         self._templates = templates
 
     def text(self, name: str) -> str:
-        """The argument, "" where it was not given."""
+        """The argument, "" where it was not given, or comes to ``omit``."""
+        return self.given(name) or ""
+
+    def given(self, name: str) -> str | None:
+        """The argument, None where it was not given, or comes to ``omit``."""
         value = self.args.get(name)
-        return self._templates.render(value, self._names) if isinstance(value, Template) else ""
+        return self._templates.render_or_omit(value, self._names) if isinstance(value, Template) else None
 
     def shell(self, name: str) -> str:
         """The argument as part of a command: text that came from a host is quoted in it."""
@@ -123,7 +128,8 @@ class _Filled:
         """The program and its arguments."""
         argv = self.args.get("argv")
         if argv:
-            return [self._templates.render(word, self._names) for word in argv]
+            words = (self._templates.render_or_omit(word, self._names) for word in argv)
+            return [word for word in words if word is not None]
         text = self.shell("cmd")
         try:
             return shlex.split(text)
@@ -131,29 +137,27 @@ class _Filled:
             message = f"the command cannot be split into words: {exc}"
             raise TemplateError(message, source=self.args["cmd"].source) from exc
 
-    def within(self, program: str, cmd: Any) -> TaskCommand:
-        """The program with its directory, its input, and what says whether it is needed at all."""
-        parts = list(self._before())
-        command = program + self._input()
-        if not parts:
-            return TaskCommand(text=command, cmd=cmd)
-        text = "\n".join(["(", *parts, f"exec {command}", ")"])
+    def within(self, program: str, cmd: Any, *, find: str = "", piped: bool = False) -> TaskCommand:
+        """The program with its directory, its input, and what says whether it is needed at all. `find` looks for the
+        program first; one that is `piped` has an input already."""
+        parts = [*self._before(), *([find] if find else [])]
+        fed = self.given("stdin")
+        if fed is not None:
+            newline = "\\n" if self.args.get("stdin_add_newline", True) else ""
+            program = f"printf '%s{newline}' {shlex.quote(fed)} | exec {program}"
+        elif parts and not piped:
+            program = f"exec {program}"
+        text = "\n".join(["(", *parts, program, ")"]) if parts else program
         return TaskCommand(text=text, cmd=cmd, conditional=bool(self.args.keys() & {"creates", "removes"}))
 
     def _before(self) -> Iterator[str]:
         if folder := self.text("chdir"):
             message = shlex.quote("Unable to change directory before execution.")
-            yield f"cd -- {_word(folder)} || {{ printf '%s\\n' {message} >&2; exit 1; }}"
+            yield f"cd -- {_word(folder)} 2>/dev/null || {{ printf '%s\\n' {message} >&2; exit 1; }}"
         if path := self.text("creates"):
-            yield f"if compgen -G {_word(path)} >/dev/null; then {_not_needed(path, 'exists')}; fi"
+            yield f'for f in {_glob(path)}; do if [ -e "$f" ]; then {_not_needed(path, "exists")}; fi; done'
         if path := self.text("removes"):
-            yield f"if ! compgen -G {_word(path)} >/dev/null; then {_not_needed(path, 'does not exist')}; fi"
-
-    def _input(self) -> str:
-        if "stdin" not in self.args:
-            return ""
-        text = shlex.quote(self.text("stdin"))
-        return f" <<<{text}" if self.args.get("stdin_add_newline", True) else f" < <(printf %s {text})"
+            yield f'for f in {_glob(path)}; do [ -e "$f" ] || {{ {_not_needed(path, "does not exist")}; }}; break; done'
 
 
 def _not_needed(path: str, how: str) -> str:
@@ -168,15 +172,12 @@ def _command(filled: _Filled) -> TaskCommand:
     quoted = [_word(word) if expand else shlex.quote(word) for word in words]
     missing = shlex.quote(f"[Errno 2] No such file or directory: {words[0].encode()!r}")
     refused = shlex.quote(f"[Errno 13] Permission denied: {words[0].encode()!r}")
-    there = f"[ -e {quoted[0]} ] && {{ printf '%s\\n' {refused} >&2; exit 13; }}; " if "/" in words[0] else ""
     # A program that is not there has the return code that Ansible gives it: the error number.
-    find = f"type -P -- {quoted[0]} >/dev/null || {{ {there}printf '%s\\n' {missing} >&2; exit 2; }}"
-    inner = filled.within(" ".join(quoted), words)
-    if inner.text.startswith("(\n"):
-        return TaskCommand(
-            text=inner.text.replace("\nexec ", f"\n{find}\nexec ", 1), cmd=words, conditional=inner.conditional
-        )
-    return TaskCommand(text=f"(\n{find}\nexec {inner.text}\n)", cmd=words)
+    find = f"command -v {quoted[0]} >/dev/null 2>&1 || {{ printf '%s\\n' {missing} >&2; exit 2; }}"
+    if "/" in words[0]:
+        there = f"[ -e {quoted[0]} ] && {{ printf '%s\\n' {refused} >&2; exit 13; }}"
+        find = f"[ -x {quoted[0]} ] || {{ {there}; printf '%s\\n' {missing} >&2; exit 2; }}"
+    return filled.within(" ".join(quoted), words, find=find)
 
 
 def _script(filled: _Filled) -> TaskCommand:
@@ -184,11 +185,9 @@ def _script(filled: _Filled) -> TaskCommand:
     rest = filled.shell("rest")
     program = filled.text("executable")
     start = shlex.join(shlex.split(program)) if program else shlex.join(_interpreter(text))
-    # The program reads the script from a pipe under /dev/fd: it is on no disk, and its input stays free.
-    command = f"{start} <(printf %s {shlex.quote(text)}) {rest}".rstrip()
-    cmd = f"{filled.args.get('file', '')} {rest}".strip()
-    inner = filled.within(command, cmd)
-    return TaskCommand(text=inner.text, cmd=cmd, conditional=inner.conditional)
+    # The program reads the script from a pipe: it is on no disk. Its own input is empty.
+    command = f"printf %s {shlex.quote(text)} | {{ exec 3<&0 </dev/null; exec {start} /dev/fd/3 {rest}".rstrip() + "; }"
+    return filled.within(command, f"{filled.args.get('file', '')} {rest}".strip(), piped=True)
 
 
 def _interpreter(text: str) -> list[str]:
@@ -202,8 +201,13 @@ def _interpreter(text: str) -> list[str]:
     return [program, argument.strip()] if argument.strip() else [program]
 
 
+def _glob(text: str) -> str:
+    """A path as a pattern: ``*``, ``?`` and ``[`` mean what they mean to a shell, all else is itself."""
+    return "".join(piece if number % 2 else _word(piece) for number, piece in enumerate(_WILD.split(text)) if piece)
+
+
 def _word(text: str) -> str:
-    """A word for bash in which ``~`` and the names of variables that are set there are replaced, and nothing else."""
+    """A word for a shell in which ``~`` and names of variables that are set there are replaced, and nothing else."""
     home = _HOME.match(text)
     out, at = (home[0], home.end()) if home else ("", 0)
     for match in _EXPANDED.finditer(text, at):

@@ -23,16 +23,9 @@ from checkrunner.plan.bounds import MAX_TEXT, BoundError, Steps
 from checkrunner.plan.faults import RAW_HINT, fault_at, runtime_error, syntax_error
 from checkrunner.plan.outside import Outside
 from checkrunner.plan.shelltext import ShellText
-from checkrunner.plan.templates_environment import (
-    GLOBALS,
-    JinjaContext,
-    JinjaEnvironment,
-    NativeEnvironment,
-    finished,
-    for_text,
-    put_together,
-)
+from checkrunner.plan.templates_environment import GLOBALS, JinjaContext, JinjaEnvironment, NativeEnvironment
 from checkrunner.plan.templates_known import reject_unknown, variables_looked_up
+from checkrunner.plan.templates_values import finished, for_text, put_together
 from checkrunner.plan.values import Hidden, RemotePieces, RemoteText, SecretInTextError, UnsafeTextError
 
 __all__ = ["Engine", "Unit"]
@@ -299,7 +292,7 @@ def _reads(tree: nodes.Template) -> Mapping[str, frozenset[str]]:
 
 
 def _root(node: nodes.Node | None) -> str:
-    while isinstance(node, (nodes.Getattr, nodes.Getitem)):
+    while isinstance(node, (nodes.Getattr, nodes.Getitem, nodes.Filter)):
         node = node.node
     return node.name if isinstance(node, nodes.Name) else ""
 

@@ -6,11 +6,12 @@ Beside `templates` the only module that knows Jinja2.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any
 
 from jinja2 import Environment, pass_context
+from jinja2.exceptions import UndefinedError
 from jinja2.filters import do_unique, make_attrgetter
 from jinja2.lexer import TOKEN_STRING, TOKEN_VARIABLE_BEGIN, TOKEN_VARIABLE_END, Lexer
 from jinja2.nativetypes import NativeCodeGenerator
@@ -19,26 +20,23 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import missing, pass_environment
 
 from checkrunner.model.sources import Secret
+from checkrunner.plan import filters_regex, filters_text
 from checkrunner.plan.bounds import Steps, guard_call, guard_operator, guard_size
 from checkrunner.plan.filters import FILTERS, LEFT_OUT, TESTS
 from checkrunner.plan.filters_lists import unique as unique_of_any
 from checkrunner.plan.filters_times import now, time_filters
 from checkrunner.plan.lookups import look_up
 from checkrunner.plan.outside import Outside
-from checkrunner.plan.taint import is_tainted, taint
+from checkrunner.plan.taint import taint
+from checkrunner.plan.templates_values import VIEWS, for_text, put_together, text_of
 from checkrunner.plan.values import (
     OMIT,
     Hidden,
-    Lazy,
-    OmittedError,
-    Registered,
     Remote,
     RemotePieces,
-    RemoteText,
-    SecretInTextError,
 )
 
-__all__ = ["GLOBALS", "JinjaContext", "JinjaEnvironment", "NativeEnvironment", "finished", "for_text", "put_together"]
+__all__ = ["GLOBALS", "JinjaContext", "JinjaEnvironment", "NativeEnvironment"]
 
 GLOBALS: tuple[str, ...] = ("range", "dict", "namespace", "lookup", "now", "omit", "q", "query", "undef")
 """Names that are there in every text."""
@@ -51,13 +49,28 @@ _ITEM_BY_ITEM = frozenset({"map", "select", "reject", "selectattr", "rejectattr"
 """Filters that give entries as they are, or as another filter has made them."""
 
 _MAY_LACK = frozenset({"d", "default", "mandatory", "ternary", "type_debug"})
+_OF_TEXT = frozenset(
+    {
+        *filters_text.FILTERS,
+        *filters_regex.FILTERS,
+        "capitalize",
+        "format",
+        "lower",
+        "replace",
+        "string",
+        "title",
+        "trim",
+    }
+    | {"truncate", "upper", "urlencode", "wordcount", "wordwrap", "center"}
+)
+"""Filters that make a text of what they are given."""
+
 _TESTS_OF_LACK = frozenset({"defined", "undefined"})
-_SCALARS = (str, bytes, int, float, type(None), date)
-_VIEWS = (KeysView, ValuesView, ItemsView)
 
 
 class _Undefined(StrictUndefined):
-    """Strict, but what is below something undefined is undefined too, so that ``a.b.c | default(0)`` works."""
+    """Strict, but what is below something undefined is undefined too, and so is what a filter makes of it: so
+    ``a.b.c | trim | default(0)`` works."""
 
     __slots__ = ()
 
@@ -97,69 +110,11 @@ class _Lexer(Lexer):
             yield line, token, text.replace("\\", "\\\\") if within and token == TOKEN_STRING else text
 
 
-def _text_of(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    text = str(value)
-    return RemoteText(text) if is_tainted(value) else text
-
-
-def put_together(parts: Iterable[Any]) -> str:
-    """One text of several values, of which it is known what a host wrote."""
-    items = ["" if part is None else _text_of(part) for part in parts]
-    return RemotePieces.of(items) if any(isinstance(item, Remote) for item in items) else "".join(items)
-
-
-def finished(value: Any) -> Any:
-    """A value as it leaves a template: lists for all that is a row of things, without what is omitted. The same object
-    where there is nothing to do. Raises for what is undefined in it."""
-    if isinstance(value, (*_SCALARS, Lazy, Hidden, Registered)) or value is OMIT:
-        return value
-    if isinstance(value, dict):
-        made = {key: finished(item) for key, item in value.items() if item is not OMIT}
-        return value if len(made) == len(value) and all(made[key] is value[key] for key in made) else made
-    if isinstance(value, (list, tuple, set, frozenset, range, Iterator, *_VIEWS)):
-        items = [finished(item) for item in value if item is not OMIT]
-        same = isinstance(value, list) and len(items) == len(value)
-        return value if same and all(a is b for a, b in zip(items, value, strict=True)) else items
-    if isinstance(value, Undefined):
-        str(value)  # raises where it is strict, and is not for an `if` without an `else`
-        msg = "it comes to nothing: an `if` within `{{ }}` needs an `else`"
-        raise TypeError(msg)
-    if callable(value):
-        msg = "a function is no value: call it, with ()"
-        raise TypeError(msg)
-    return value
-
-
-def for_text(value: Any) -> Any:
-    """A value as it is put into a text."""
-    if value is None:
-        return ""
-    if value is OMIT:
-        raise OmittedError
-    if isinstance(value, Registered):
-        msg = "a result is not a text: name what you want of it, such as .rc"
-        raise TypeError(msg)
-    if isinstance(value, Secret):
-        name = "a variable"
-        raise SecretInTextError(name)
-    if isinstance(value, _SCALARS):
-        return value
-    if isinstance(value, Undefined):
-        return str(value)  # nothing, of an `if` without an `else`; raises of all others
-    value = finished(value)
-    if isinstance(value, (list, dict)):
-        guard_size(value)
-        return _text_of(value)
-    return value
-
-
 @pass_environment
 def _joined(environment: Environment, value: Any, d: str = "", attribute: str | int | None = None) -> str:
     items = value if attribute is None else map(make_attrgetter(environment, attribute), value)
-    texts = [_text_of(item) for item in items]
-    glue = _text_of(d)
+    texts = [text_of(item) for item in items]
+    glue = text_of(d)
     if not any(isinstance(text, Remote) for text in (glue, *texts)):
         return glue.join(texts)
     return RemotePieces.of([part for text in texts for part in (glue, text)][1:])
@@ -281,11 +236,11 @@ class JinjaEnvironment(ImmutableSandboxedEnvironment):
 
     def _whole(self, result: Any) -> Any:
         """A list of what comes one after another, as filters of Ansible give it."""
-        return list(self.steps.count(result)) if isinstance(result, (Iterator, *_VIEWS)) else result
+        return list(self.steps.count(result)) if isinstance(result, (Iterator, *VIEWS)) else result
 
     def _concat(self, parts: list[Any]) -> str:
         guard_size(parts)
-        text = put_together(_text_of(part) for part in parts)
+        text = put_together(text_of(part) for part in parts)
         self.steps.take(text)
         return text
 
@@ -296,10 +251,15 @@ class JinjaEnvironment(ImmutableSandboxedEnvironment):
         def bounded(*args: Any, **kwargs: Any) -> Any:
             given = args[skip:]
             if name not in _MAY_LACK:
-                _refuse_undefined((*given, *kwargs.values()))
+                lack = _undefined_in((*given, *kwargs.values()), deeper=name in _OF_TEXT)
+                if lack is not None:
+                    return lack
             guard_size(given)
             guard_call(name, given, kwargs)
-            result = self._whole(function(*args, **kwargs))
+            try:
+                result = self._whole(function(*args, **kwargs))
+            except UndefinedError as error:
+                return _Undefined(error.message)
             self.steps.take(result)
             if name in _ITEM_BY_ITEM:
                 return result
@@ -326,10 +286,22 @@ class NativeEnvironment(JinjaEnvironment):
         self.finalize = None
 
 
-def _refuse_undefined(values: Iterable[Any]) -> None:
+def _undefined_in(values: Iterable[Any], *, deeper: bool) -> Undefined | None:
+    """The first value that is undefined; with `deeper` also one in a list, of which a text would be made."""
     for value in values:
         if isinstance(value, Undefined):
-            str(value)  # raises: it is strict
+            return value
+        if deeper and isinstance(value, (list, tuple)):
+            found = _undefined_in(value, deeper=False)
+            if found is not None:
+                return found
+    return None
+
+
+def _refuse_undefined(values: Iterable[Any]) -> None:
+    found = _undefined_in(values, deeper=False)
+    if found is not None:
+        str(found)  # raises: it is strict
 
 
 def _strict(name: str, test: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,6 +3,7 @@ is."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from jinja2 import nodes
@@ -51,7 +52,8 @@ def _unknown(
     table: Mapping[str, object],
     left_out: Mapping[str, str],
 ) -> TemplateError:
-    offset = find_name(template, name, expression=expression)
+    given = re.search(rf"['\"]{re.escape(name)}['\"]", template.text)
+    offset = given.start() + 1 if given else find_name(template, name, expression=expression)
     bare = next((name.removeprefix(prefix) for prefix in PREFIXES if name.startswith(prefix)), name)
     if bare in left_out:
         return fault_at(template, offset, f"the {word} {name!r} is not available: {left_out[bare]}")

@@ -32,10 +32,7 @@ def report_schema() -> Schema:
                     "Hosts that could not be looked at, or not to the end, folded by state and reason.",
                     {"$ref": "#/$defs/incomplete"},
                 ),
-                "metrics": _array(
-                    "Of each check that takes values from its output, the values over all hosts, whatever the verdict.",
-                    {"$ref": "#/$defs/metrics"},
-                ),
+                "metrics": _array("Values of each check that takes some, over all hosts.", {"$ref": "#/$defs/metrics"}),
                 "messages": _array("What tasks had to say, in their order.", {"$ref": "#/$defs/message"}),
                 "warnings": _array("What was odd about inventory, settings or hosts.", _text("One warning.")),
                 "omissions": _array(

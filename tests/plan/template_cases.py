@@ -649,7 +649,8 @@ _VALUE = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
     max_leaves=6,
 )
-_CALLS = st.sampled_from([*_FILTERS])
+# What `type_debug` makes of an error is a name that Ansible has for it, and nothing to compare.
+_CALLS = st.sampled_from([used for used in _FILTERS if "type_debug" not in used])
 MADE: st.SearchStrategy[Case] = st.builds(
     lambda value, calls, test: (
         "expression",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -131,6 +132,19 @@ def test_it_sets_no_variable_of_a_command(before: str) -> None:
 def test_plain_text_stands_anywhere() -> None:
     for before, after in (('bash -c "ls ', '"'), ("cat <<E\n", "\nE"), ("eval ", ""), ("echo $((", "))")):
         assert put(before, "sda1", after) == f"{before}sda1{after}"
+
+
+def test_no_text_is_none_within_quotes_and_a_word_of_its_own_else() -> None:
+    assert put('bash -c "ls ', "", '"') == 'bash -c "ls "'
+    assert put("ls ", "", "") == "ls ''"
+
+
+@pytest.mark.parametrize("text", ["a$b", "it's", 'say "x"', "back\\slash", "a b"])
+def test_a_reader_of_words_alone_sees_the_same(text: str) -> None:
+    for before, after in (('grep "', '" f'), ("grep '", "' f"), ("grep ", " f")):
+        command = put(before, text, after)
+        assert command is not None
+        assert shlex.split(command) == ["grep", text, "f"]
 
 
 def test_a_long_command_is_read_once() -> None:

@@ -237,7 +237,7 @@ def test_no_way_into_a_command_leaves_the_quotes_off(content: str, tmp_path: Pat
         ("sh -c {{ pids[1] | unquoted }}", "sh -c 2; reboot"),
         ("{{ pids | map('unquoted') | join(' && ') }}", "1 && 2; reboot && 3"),
         ("{{ (pids | unquoted) | join(' ') }}", "1 2; reboot 3"),
-        ('echo "{{ pids | join(", ") }}"', 'echo "1, 2; reboot, 3"'),
+        ('echo "{{ pids | join(", ") }}"', 'echo "1, "\'2; reboot\'", 3"'),
     ],
 )
 def test_texts_of_hosts_are_quoted_one_by_one(content: str, rendered: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from typing import Any
@@ -13,6 +14,7 @@ from plan_factory import text
 
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.sources import NOWHERE, Secret, SourceRef, Template
+from checkrunner.plan.outside import Outside
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.values import RemoteText
 from checkrunner.testing import check_templates
@@ -22,7 +24,7 @@ SECRET = Secret("hunter2")
 
 @pytest.fixture
 def templates() -> Templates:
-    return Templates()
+    return Templates(Outside(clock=lambda: 0.0, environment={"HOME": "/root"}))
 
 
 def test_the_contract_is_kept(templates: Templates) -> None:
@@ -178,13 +180,14 @@ def test_errors_of_expressions(templates: Templates, content: str, message: str,
     ("expression", "message", "hint"),
     [
         ("'x' in stdout", "a result has no 'stdout'", "Output stays on the host"),
-        ("hostvars.a.b", "'hostvars' is not defined", "of its own host only"),
+        ("role_path ~ 'x'", "'role_path' is not defined", "There are no roles"),
+        ("item.a", "'item' is not defined", "a check with `loop`"),
         (
             "lookup('file', 'x')",
             "no look-up is called 'file' here: there are 'env' and 'vars'",
             "find out with a command",
         ),
-        ("ansible_facts.x", "'ansible_facts' is not defined", "No facts are gathered"),
+        ("ansible_facts.x", "'ansible_facts' is not defined", "Facts are gathered for plays of tasks only"),
         ("qqqq > 1", "'qqqq' is not defined", "or write `qqqq | default(...)`"),
     ],
 )
@@ -319,6 +322,30 @@ def test_the_sandbox_holds(templates: Templates, content: str) -> None:
         "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
         "{{ range(99999) | map('center', 1000000) | list | length }}",
         "{{ (" + "(" * 3000 + "1" + ")" * 3000 + ") }}",
+        "{{ range(2000) | product(range(2000)) | length }}",
+        "{{ range(9) | product(repeat=9) }}",
+        "{{ range(99) | permutations }}",
+        "{{ range(99) | combinations(50) }}",
+        "{{ [1] | zip_longest(*([range(99999)] * 99)) }}",
+        "{{ [1] * 1000 | tojson(indent=100000) }}",
+        "{{ [1] | to_nice_json(indent=100000000) }}",
+        "{{ [1] | to_json(indent=' ' * 100000) }}",
+        "{{ [1] | to_nice_yaml(indent=100000000) }}",
+        "{{ 'x' | comment(prefix_count=100000000) }}",
+        "{{ 'x' | comment(postfix_count=100000000) }}",
+        "{{ ('x\n' * 9999) | comment(decoration='y' * 9999) }}",
+        "{{ '%0100000000Y' | strftime(0, utc=true) }}",
+        "{{ now(utc=true).strftime('%0100000000Y') }}",
+        "{{ ('a' * 40 ~ 'b') | regex_search('(a+)+$') }}",
+        "{{ ('a' * 40 ~ 'b') | regex_replace('(a|aa)+$', '') }}",
+        "{{ ('a' * 1000000) | regex_findall('a*b') }}",
+        "{{ ['a' * 40 ~ 'b'] | select('match', '(a*)*$') }}",
+        "{{ 'x' is search('a' * 20000) }}",
+        "{% set n = namespace(x=[[1]]) %}{% for i in range(60) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x | to_json }}",
+        "{% set n = namespace(x=[[1]]) %}{% for i in range(60) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x | flatten }}",
+        "{% set n = namespace(x={'a': 1}) %}{% for i in range(9999) %}{% set n.x = {'a': n.x} %}{% endfor %}{{ n.x | to_yaml }}",
+        "{{ ([{}] * 9999) | union([{'a': 1}] * 9999) | length }}",
+        "{{ range(99999) | map('regex_replace', 'x', 'y') | map('upper') | map('lower') | list | length }}",
     ],
 )
 @pytest.mark.timeout(20)
@@ -411,3 +438,112 @@ def test_any_text_gives_text_or_an_error_with_a_place(content: str) -> None:
         except TemplateError as error:
             errors.append(error)
     assert all(error.source.line == 3 and "hunter2" not in str(error) for error in errors)
+
+
+@pytest.mark.parametrize(
+    ("content", "value"),
+    [
+        ("{{ lookup('env', 'HOME') }}", "/root"),
+        ("{{ lookup('env', 'NO') }}", ""),
+        ("{{ lookup('ansible.builtin.vars', 'a' ~ 'b') }}", [1]),
+        ("{{ query('vars', 'ab', 'c') }}", [[1], "x"]),
+        ("{{ lookup('vars', 'no', default=3) }}", 3),
+        ("{{ now(utc=true) | string }}", "1970-01-01 00:00:00"),
+        ("{{ '%H:%M' | strftime(3660, utc=true) }}", "01:01"),
+        ("{% if ab %}{{ ab }}{% endif %}", [1]),
+        ("{{ ab }}\n", [1]),
+        ("{{ [c, omit] }}", ["x"]),
+        ("{{ ab | ansible.builtin.length }}", 1),
+    ],
+)
+def test_values_of_variables(templates: Templates, content: str, value: object) -> None:
+    assert templates.value_of(text(content), {"ab": [1], "c": "x"}, "v") == value
+
+
+def test_what_is_left_out(templates: Templates) -> None:
+    names = {"dir": "/x"}
+    assert templates.render_or_omit(text("{{ dir | default(omit) }}"), names) == "/x"
+    assert templates.render_or_omit(text("{{ no | default(omit) }}"), names) is None
+    assert templates.render_env_or_omit(text("{{ no | default(omit) }}"), names) is None
+    for content in ("{{ no | default(omit) }}", "a{{ omit }}"):
+        assert "cannot be left out" in failure(templates, text(content)).message
+    with pytest.raises(TemplateError, match="cannot be left out"):
+        templates.render_or_omit(text("a{{ omit }}"), names)
+    with pytest.raises(TemplateError, match="cannot be left out"):
+        templates.render_env(text("{{ omit }}"), names)
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "hint"),
+    [
+        ("{{ x | map('uper') }}", "no filter is called 'uper'", "Did you mean 'upper'?"),
+        ("{{ x | select('mtch', 'a') }}", "no test is called 'mtch'", "Did you mean 'match'?"),
+        ("{{ x | selectattr('a', 'equal', 1) }}", "no test is called 'equal'", "Did you mean"),
+        ("{{ x | ansible.builtin.combin({}) }}", "no filter is called 'ansible.builtin.combin'", "'combine'?"),
+        ("{{ x | random }}", "the filter 'random' is not available: it would give another result each time", ""),
+        ("{{ x is file }}", "the test 'file' is not available: it would look at this machine", ""),
+        ("{{ lookup('pipe', 'id') }}", "no look-up is called 'pipe' here", "find out with a command"),
+        ("{{ q('fileglob', '*') }}", "no look-up is called 'fileglob' here", "find out with a command"),
+    ],
+)
+def test_what_there_is_not_is_known_before_a_value_is(content: str, message: str, hint: str) -> None:
+    with pytest.raises(TemplateError) as caught:
+        Templates().unit(text(content), expression=False)
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+    assert caught.value.source.column > 12
+
+
+def test_names_that_are_looked_up(templates: Templates) -> None:
+    unit = templates.unit(text("{{ lookup('vars', 'a') ~ query('vars', 'b', 'c', default=1) }}"), expression=False)
+    assert unit is not None
+    assert unit.free == {"a", "b", "c"}
+    assert unit.guarded == {"b", "c"}
+
+
+def test_nothing_is_changed_in_place(templates: Templates) -> None:
+    names: dict[str, Any] = {"x": [1], "m": {"a": [1]}}
+    for content in (
+        "{{ x | indent }}",
+        "{{ x.append(2) }}",
+        "{{ m.update({'b': 1}) }}",
+        "{{ m | combine({'a': [2]}) }}",
+    ):
+        with contextlib.suppress(TemplateError):
+            templates.render(text(content), names)
+    assert names == {"x": [1], "m": {"a": [1]}}
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("no | trim | default('x')", "x"),
+        ("no.a | int | default(3)", 3),
+        ("users | map(attribute='no') | join(',') | default('none')", "none"),
+        ("users | map(attribute='no') | map('upper') | select('defined') | list", []),
+        ("no | upper is defined", False),
+    ],
+)
+def test_what_a_filter_makes_of_what_is_undefined_is_undefined(
+    templates: Templates, expression: str, value: object
+) -> None:
+    assert templates.evaluate(text(expression), {"users": [{"a": 1}]}) == value
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["no | trim", "no is none", "users | map(attribute='no') | join", "users | map(attribute='no') | hash"],
+)
+def test_and_an_error_where_it_is_used(templates: Templates, expression: str) -> None:
+    assert "no" in bad_expression(templates, expression, users=[{"a": 1}]).message
+
+
+def test_a_default_behind_filters_is_one_before_anything_connects(templates: Templates) -> None:
+    unit = templates.unit(text("{{ a | trim | default('x') }}{{ b | int }}"), expression=False)
+    assert unit is not None
+    assert unit.free - unit.guarded == {"b"}
+
+
+@pytest.mark.parametrize("content", ["{{ now() }}", "{{ '%Y' | strftime }}", "{{ '%Y' | strftime(0) }}"])
+def test_the_time_is_known_only_where_it_is_handed_in(content: str) -> None:
+    assert "is not known here" in failure(Templates(), text(content)).message

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+from typing import Any
 
-from ansible.plugins.callback import CallbackBase
+from ansible.plugins.callback import CallbackBase  # type: ignore[import-not-found]  # of the other Python
 
 DOCUMENTATION = """
     name: verdicts
@@ -18,20 +19,20 @@ DOCUMENTATION = """
 """
 
 
-class CallbackModule(CallbackBase):
+class CallbackModule(CallbackBase):  # type: ignore[misc]  # as above
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "aggregate"
     CALLBACK_NAME = "verdicts"
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._file = os.environ["VERDICTS_FILE"]
 
-    def _say(self, **event):
+    def _say(self, **event: Any) -> None:
         with open(self._file, "a", encoding="utf-8") as out:
             out.write(json.dumps(event) + "\n")
 
-    def _result(self, state, result, **more):
+    def _result(self, state: str, result: Any) -> None:
         task = result._task
         values = result._result
         self._say(
@@ -41,21 +42,20 @@ class CallbackModule(CallbackBase):
             changed=bool(values.get("changed")),
             action=task.action.removeprefix("ansible.builtin."),
             said=str(values.get("msg", ""))[:500],
-            **more,
         )
 
-    def v2_runner_on_ok(self, result):
+    def v2_runner_on_ok(self, result: Any) -> None:
         self._result("ok", result)
 
-    def v2_runner_on_failed(self, result, ignore_errors=False):
+    def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
         self._result("ignored" if ignore_errors else "failed", result)
 
-    def v2_runner_on_skipped(self, result):
+    def v2_runner_on_skipped(self, result: Any) -> None:
         self._result("skipped", result)
 
-    def v2_runner_on_unreachable(self, result):
+    def v2_runner_on_unreachable(self, result: Any) -> None:
         self._result("unreachable", result)
 
-    def v2_playbook_on_stats(self, stats):
+    def v2_playbook_on_stats(self, stats: Any) -> None:
         for host in sorted(stats.processed):
             self._say(host=host, summary=stats.summarize(host))
