@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from checkrunner.app.clear_secrets import secrets_in_clear
 from checkrunner.app.connections import settle_connections
 from checkrunner.app.delegates import with_delegates
 from checkrunner.app.links import Links
@@ -26,13 +27,19 @@ from checkrunner.load.secrets import SecretReader
 from checkrunner.model.errors import InventoryError, LoadError, NoHostsError, PlaybookError, UsageError
 from checkrunner.model.inventory import Host, Inventory
 from checkrunner.model.playbook import Play, Playbook
+from checkrunner.model.problems import Level, Problem
 from checkrunner.plan.build import Plan, build_plan
+from checkrunner.plan.called_hosts import unknown_names
 from checkrunner.plan.excerpts import excerpt
-from checkrunner.plan.lint import Level, Problem, in_order, lint
+from checkrunner.plan.lint import in_file, lint, undocumented
+from checkrunner.plan.rules import RULES, in_order
 
-__all__ = ["EXIT_CODES", "lint_playbook"]
+__all__ = ["EXIT_CODES", "LINT_RULES", "lint_playbook"]
 
-EXIT_CODES = {Level.ERROR: 64, Level.WARNING: 1, Level.HINT: 0}
+LINT_RULES = RULES
+"""What is looked for, by id."""
+
+EXIT_CODES = {Level.ERROR: 64, Level.WARNING: 1, Level.INFO: 0}
 """What `lint` ends with for the worst problem found; 0 for none."""
 
 _ANY = Host(name="any host", address="any host")
@@ -52,10 +59,10 @@ def lint_playbook(request: Request) -> Sequence[Problem]:
     except PlaybookError as error:
         if not error.source.line:
             raise
-        return in_order(_of_load(error))
+        return in_order(_of_load(error, "playbook"))
     inventory, origins, problems = _inventory(request, secrets)
-    problems += [problem for error in reading.errors for problem in _of_load(error)]
-    problems += [Problem(level=Level.WARNING, message=warning) for warning in origins.warnings]
+    problems += [problem for error in reading.errors for problem in _of_load(error, "playbook")]
+    problems += [Problem(level=Level.WARNING, rule="inventory", message=warning) for warning in origins.warnings]
     known = bool(request.settings.inventory) and inventory is not None
     extra_vars = parse_extra_vars(request.extra_vars, secrets)
     params = set_params(reading.playbook, extra_vars, inventory or localhost())
@@ -65,15 +72,20 @@ def lint_playbook(request: Request) -> Sequence[Problem]:
         settled = settle_connections(found)
         plan, delegates = with_delegates(settled.plan, params.inventory)
         wrong_hosts = delegates.errors if delegates is not None and known else []
-        problems += [problem for error in (*settled.errors, *wrong_hosts) for problem in _of_load(error)]
+        problems += [problem for error in settled.errors for problem in _of_load(error, "connection")]
+        problems += [problem for error in wrong_hosts for problem in _of_load(error, "unknown-host")]
         problems += _of_secrets(plan, secrets)
         problems += _of_plan(request, reading, plan, guess=guess, first=number == 0)
+        if known and number == 0:
+            problems += in_file(reading.playbook, unknown_names(plan, params.inventory))
+    problems += in_file(reading.playbook, undocumented(reading.playbook))
+    problems += in_file(reading.playbook, secrets_in_clear(reading.playbook))
     return in_order(problems)
 
 
-def _of_load(error: LoadError) -> list[Problem]:
+def _of_load(error: LoadError, rule: str) -> list[Problem]:
     return [
-        Problem(level=Level.ERROR, message=e.message, source=e.source, line_text=e.line_text, hint=e.hint)
+        Problem(level=Level.ERROR, rule=rule, message=e.message, source=e.source, line_text=e.line_text, hint=e.hint)
         for e in error.errors
     ]
 
@@ -82,7 +94,7 @@ def _inventory(request: Request, secrets: SecretReader) -> tuple[Inventory | Non
     try:
         found = read_inventory(request.settings.inventory, secrets=secrets, playbook_dir=request.playbook_dir)
     except InventoryError as error:
-        return None, InventoryOrigins(), _of_load(error)
+        return None, InventoryOrigins(), _of_load(error, "inventory")
     return *found, []
 
 
@@ -100,23 +112,20 @@ def _hosts(
             problems.append(_nobody(playbook, play, error, known))
     limited = request.limit is not None and any(hosts)
     if request.allow_empty or limited or not known:
-        problems = [_lowered(problem) for problem in problems]
+        problems = [replace(problem, level=Level.WARNING) for problem in problems]
     return hosts, problems
 
 
 def _nobody(playbook: Playbook, play: Play, error: NoHostsError | UsageError, known: bool) -> Problem:
     source, line_text = excerpt(playbook, play.hosts_source, "")
     hint = error.hint if known else _NO_INVENTORY
-    return Problem(level=Level.ERROR, message=error.message, source=source, line_text=line_text, hint=hint)
-
-
-def _lowered(problem: Problem) -> Problem:
     return Problem(
-        level=Level.WARNING,
-        message=problem.message,
-        source=problem.source,
-        line_text=problem.line_text,
-        hint=problem.hint,
+        level=Level.ERROR,
+        rule="host-pattern",
+        message=error.message,
+        source=source,
+        line_text=line_text,
+        hint=hint,
     )
 
 
@@ -124,7 +133,7 @@ def _of_params(params: SetParams, hosts: Sequence[tuple[Host, ...]]) -> list[Pro
     """Values that parameters cannot have. That a required one is not set is no fault of the playbook."""
     names = {host.name for some in hosts for host in some}
     errors = [*params.errors, *(error for name, error in params.wrong_hosts.items() if name in names)]
-    return [Problem(level=Level.ERROR, message=error.message, hint=error.hint) for error in errors]
+    return [Problem(level=Level.ERROR, rule="parameter", message=e.message, hint=e.hint) for e in errors]
 
 
 def _plans(
@@ -151,19 +160,21 @@ def _plans(
 
 def _of_secrets(plan: Plan, secrets: SecretReader) -> list[Problem]:
     errors, warnings = try_secrets(plan, secrets)
-    problems = [Problem(level=Level.WARNING, message=warning) for warning in warnings]
+    problems = [Problem(level=Level.WARNING, rule="secret", message=warning) for warning in warnings]
     for error in errors:
         if isinstance(error, LoadError):
-            problems += _of_load(error)
+            problems += _of_load(error, "secret")
         else:
-            problems.append(Problem(level=Level.ERROR, message=error.message, hint=error.hint))
+            problems.append(Problem(level=Level.ERROR, rule="secret", message=error.message, hint=error.hint))
     return problems
 
 
 def _of_plan(request: Request, reading: Reading, plan: Plan, *, guess: bool, first: bool) -> list[Problem]:
     hosts = [host.host for host in plan.hosts if host.host.name != _ANY.name]
     problems = _of_connections(Links(request.settings), hosts)
-    problems += lint(plan, also=value_problems, guess=guess, lost=reading.lost, whole=first and not reading.errors)
+    found = lint(plan, also=value_problems, guess=guess, lost=reading.lost, whole=first and not reading.errors)
+    # What checks need was looked at when the file was read; where that found errors, checks are missing here.
+    problems += [problem for problem in found if problem.rule != "needs" or not reading.errors]
     problems += shell_problems(plan)
     return problems
 
@@ -176,6 +187,7 @@ def _of_connections(links: Links, hosts: Sequence[Host]) -> list[Problem]:
             missing = unsupported(host)
             notes.append((host, [str(missing)] if missing else links.warnings(host)))
         except UsageError as error:
-            wrong[error.message] = Problem(level=Level.ERROR, message=error.message, hint=error.hint)
+            problem = Problem(level=Level.ERROR, rule="connection", message=error.message, hint=error.hint)
+            wrong[error.message] = problem
     folded = [f"{fold(note.names)}: {note.text}" for note in fold_notes(notes)]
-    return [*wrong.values(), *(Problem(level=Level.WARNING, message=text) for text in folded)]
+    return [*wrong.values(), *(Problem(level=Level.WARNING, rule="connection", message=text) for text in folded)]

@@ -8,13 +8,13 @@ import subprocess
 from collections.abc import Iterator
 
 from checkrunner.model.errors import TemplateError
+from checkrunner.model.problems import Level, Problem
 from checkrunner.model.sources import Template
 from checkrunner.plan.build import Plan
 from checkrunner.plan.commands import make_command
 from checkrunner.plan.excerpts import excerpt
 from checkrunner.plan.faults import place
 from checkrunner.plan.hostplan import Entry, HostPlan
-from checkrunner.plan.lint import Level, Problem
 
 __all__ = ["shell_problems"]
 
@@ -35,7 +35,13 @@ def shell_problems(plan: Plan) -> Iterator[Problem]:
             line, message = complaint
             source, line_text = place(text, _offset(text.text, shell, line))
             source, line_text = excerpt(plan.playbook, source, line_text)
-            yield Problem(level=Level.WARNING, message=f"bash: {message}", source=source, line_text=line_text)
+            yield Problem(
+                level=Level.WARNING,
+                rule="shell-syntax",
+                message=f"bash: {message}",
+                source=source,
+                line_text=line_text,
+            )
 
 
 def _commands(plan: Plan) -> Iterator[tuple[Template, str]]:

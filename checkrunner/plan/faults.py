@@ -12,6 +12,7 @@ from checkrunner.plan.values import NotANumberError, SecretInTextError, UnsafeTe
 
 __all__ = [
     "RAW_HINT",
+    "NeedError",
     "UndefinedNameError",
     "as_template",
     "attribute_error",
@@ -206,6 +207,10 @@ def value_error(template: Template, expression: bool, name: str, known: Sequence
     )
 
 
+class NeedError(TemplateError):
+    """A check needs what there is not, or what it cannot wait for."""
+
+
 class UndefinedNameError(TemplateError):
     """A name that nobody has defined, in a text that needs it. `name` is that name."""
 
@@ -216,6 +221,8 @@ class UndefinedNameError(TemplateError):
 
 def restated(error: TemplateError, message: str, source: SourceRef, line_text: str) -> TemplateError:
     """The same error in other words or at another place."""
+    if isinstance(error, NeedError):
+        return NeedError(message, source=source, line_text=line_text, hint=error.hint)
     if isinstance(error, UndefinedNameError):
         return UndefinedNameError(message, name=error.name, source=source, line_text=line_text, hint=error.hint)
     return TemplateError(message, source=source, line_text=line_text, hint=error.hint)

@@ -2,47 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
+from itertools import chain
 
 from checkrunner.model.errors import TemplateError
-from checkrunner.model.metadata import RESULT_NAMES
-from checkrunner.model.playbook import Playbook
-from checkrunner.model.sources import NOWHERE, SourceRef, Template
+from checkrunner.model.metadata import RESULT_NAMES, truth
+from checkrunner.model.playbook import Check, Playbook
+from checkrunner.model.problems import Level, Problem
 from checkrunner.plan.answers import prompt_habits
 from checkrunner.plan.build import Plan
+from checkrunner.plan.changing import changes, unguarded_removals
+from checkrunner.plan.command_texts import command_texts, place_in
 from checkrunner.plan.excerpts import excerpt
-from checkrunner.plan.faults import UndefinedNameError, place
-from checkrunner.plan.habits import bad_habits
+from checkrunner.plan.faults import NeedError, UndefinedNameError, place
+from checkrunner.plan.habits import endless
 from checkrunner.plan.privileges import account
+from checkrunner.plan.rules import in_order
 from checkrunner.plan.shape import Shape
 from checkrunner.plan.tags import check_tags
+from checkrunner.plan.unreachable import unreachable
 from checkrunner.plan.unread import unread_extra_vars
 from checkrunner.plan.variables import MAGIC
 from checkrunner.plan.verify import Look, nothing_else, plan_errors
 
-__all__ = ["Level", "Problem", "in_order", "lint"]
+__all__ = ["in_file", "lint", "undocumented"]
 
-
-class Level(StrEnum):
-    """How much a problem matters: an error stops a run, a warning is probably a mistake, a hint may be ignored."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    HINT = "hint"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """One thing found, as one sentence without a full stop; `line_text` and `hint` may be empty."""
-
-    level: Level
-    message: str
-    source: SourceRef = NOWHERE
-    line_text: str = ""
-    hint: str = ""
+_ACCEPTING = "changes_host"
+_NUMBERED = re.compile(r"check-\d+")
+"""What checks are called that nobody has named."""
 
 
 def lint(
@@ -60,37 +50,51 @@ def lint(
     warned of. `lost` are names that would be known if the playbook were sound. With `whole` False there is more of it
     than the plan has, so that nothing is said of variables that nobody reads. `also` is as in `plan_errors`.
     """
-    problems = [
-        _of_error(error, guess) for error in plan_errors(plan, also) if getattr(error, "name", None) not in lost
-    ]
+    problems = [_of_error(error, guess) for error in plan_errors(plan) if getattr(error, "name", None) not in lost]
+    problems += [_of_error(error, guess, "values") for shape in plan.shapes.values() for error in also(shape.check)]
     for shape in plan.shapes.values():
         problems += _commands(shape)
         problems += _prompts(shape)
         problems += _tags(shape)
         problems += _become(plan, shape)
+    problems += unreachable(plan, guess=guess)
     problems += _registers(plan)
     problems += _names(plan.playbook)
+    problems += _ids(plan)
     if whole and not any(shape.errors for shape in plan.shapes.values()):
         problems += _unread(plan)
-    return in_order(_in_file(plan, problem) for problem in problems)
+    return in_order(in_file(plan.playbook, problems))
 
 
-def in_order(problems: Iterable[Problem]) -> list[Problem]:
-    """Each once, in the order of the file, errors before others of one place."""
-    order = list(Level)
-    return sorted(set(problems), key=lambda p: (p.source.path, p.source.line, p.source.column, order.index(p.level)))
+def undocumented(playbook: Playbook) -> Iterator[Problem]:
+    """The checks that do not say why they matter, or how to fix what they find. Tasks have no words for it."""
+    for play in playbook.plays:
+        for check in (*play.pre_checks, *play.checks):
+            missing = [key for key, text in (("why", check.why), ("fix", check.fix)) if text is None]
+            if missing and check.task is None:
+                said = " and no ".join(f"`{key}`" for key in missing)
+                message = f"check {check.id!r} has no {said}"
+                yield Problem(level=Level.INFO, rule="undocumented", message=message, source=check.source)
 
 
-def _of_error(error: TemplateError, guess: bool) -> Problem:
+def in_file(playbook: Playbook, problems: Iterable[Problem]) -> Iterator[Problem]:
+    """The problems, with the lines of the file."""
+    for problem in problems:
+        source, line_text = excerpt(playbook, problem.source, problem.line_text)
+        yield replace(problem, source=source, line_text=line_text)
+
+
+def _of_error(error: TemplateError, guess: bool, rule: str = "template") -> Problem:
     level, message = Level.ERROR, error.message
-    if guess and isinstance(error, UndefinedNameError):
-        level, message = Level.WARNING, error.message.replace("is not defined", "is defined by no inventory given")
-    return Problem(level=level, message=message, source=error.source, line_text=error.line_text, hint=error.hint)
-
-
-def _in_file(plan: Plan, problem: Problem) -> Problem:
-    source, line_text = excerpt(plan.playbook, problem.source, problem.line_text)
-    return replace(problem, source=source, line_text=line_text)
+    if isinstance(error, NeedError):
+        rule = "needs"
+    if isinstance(error, UndefinedNameError):
+        rule = "undefined-name"
+        if guess:
+            level, message = Level.WARNING, error.message.replace("is not defined", "is defined by no inventory given")
+    return Problem(
+        level=level, rule=rule, message=message, source=error.source, line_text=error.line_text, hint=error.hint
+    )
 
 
 def _unread(plan: Plan) -> Iterator[Problem]:
@@ -99,7 +103,8 @@ def _unread(plan: Plan) -> Iterator[Problem]:
         hint = f"Did you mean {close!r}?" if close else ""
         if name.startswith("ansible_"):
             hint = "Connection settings are read from the inventory"
-        yield Problem(level=Level.WARNING if close else Level.HINT, message=message, hint=hint)
+        level = Level.WARNING if close else Level.INFO
+        yield Problem(level=level, rule="unread-variable", message=message, hint=hint)
 
 
 def _become(plan: Plan, shape: Shape) -> Iterator[Problem]:
@@ -112,39 +117,62 @@ def _become(plan: Plan, shape: Shape) -> Iterator[Problem]:
     run = plan.setup.options.become
     if not any(account(shape, host, run) for host in hosts or (None,)):
         message = f"check {shape.check.id!r} names a {named}, but does not become: it runs as the account that logs in"
-        yield _at(shape, Level.WARNING, message, "Write `become: true` beside it")
+        yield _at(shape, "become-unused", message, "Write `become: true` beside it")
 
 
 def _commands(shape: Shape) -> Iterator[Problem]:
     check = shape.check
-    words = check.argv
-    text = check.run or (Template(text=" ".join(w.text for w in words), source=words[0].source) if words else None)
-    if text is None:
-        return
-    for message, hint, offset in bad_habits(text.text, bounded=check.duration_s is not None):
-        source, line_text = place(text, offset if check.run else 0)
-        yield Problem(level=Level.WARNING, message=message, source=source, line_text=line_text, hint=hint)
+    accepted = check.changes_host or truth(check.vars.get(_ACCEPTING, shape.play.vars.get(_ACCEPTING, False)))
+    for text, as_written in command_texts(check):
+        found: Iterable[tuple[str, str, str, int]] = chain(
+            (("changes-host", *one) for one in (() if accepted else changes(text.text))),
+            (("unguarded-removal", *one) for one in unguarded_removals(text.text)),
+            endless(text.text, bounded=check.duration_s is not None),
+        )
+        for rule, message, hint, offset in found:
+            source, line_text = place_in(text, as_written, offset)
+            if rule == "changes-host" and check.task is not None:
+                hint = "A task should only look; if it is meant to, give it `vars: {changes_host: true}`"
+            yield Problem(
+                level=Level.WARNING, rule=rule, message=message, source=source, line_text=line_text, hint=hint
+            )
 
 
 def _prompts(shape: Shape) -> Iterator[Problem]:
     for prompt in shape.check.prompts:
         for message, hint in prompt_habits(prompt):
             source, line_text = place(prompt.match, 0)
-            yield Problem(level=Level.WARNING, message=message, source=source, line_text=line_text, hint=hint)
+            rule = "secret-in-clear" if message.startswith("the answer") else "prompt"
+            yield Problem(
+                level=Level.WARNING, rule=rule, message=message, source=source, line_text=line_text, hint=hint
+            )
 
 
 def _tags(shape: Shape) -> Iterator[Problem]:
-    tags = check_tags(shape.play, shape.check)
-    if tags == {"never"}:
-        hint = "Give it a second tag to select it by"
-        yield _at(shape, Level.WARNING, f"check {shape.check.id!r} has only the tag `never`: no run selects it", hint)
-    if {"never", "always"} <= tags:
+    if {"never", "always"} <= check_tags(shape.play, shape.check):
         message = f"check {shape.check.id!r} is tagged both `always` and `never`: it always runs"
-        yield _at(shape, Level.WARNING, message, "")
+        yield _at(shape, "contradicting-tags", message, "")
 
 
-def _at(shape: Shape, level: Level, message: str, hint: str) -> Problem:
-    return Problem(level=level, message=message, source=shape.check.source, hint=hint)
+def _at(shape: Shape, rule: str, message: str, hint: str) -> Problem:
+    return Problem(level=Level.WARNING, rule=rule, message=message, source=shape.check.source, hint=hint)
+
+
+def _ids(plan: Plan) -> Iterator[Problem]:
+    """Ids that several plays have. Tasks take theirs from their names, which say nothing of it."""
+    first: dict[str, Shape] = {}
+    for key, shape in plan.shapes.items():
+        check: Check = shape.check
+        before = first.setdefault(check.id, shape)
+        if before.play_index == shape.play_index or _NUMBERED.fullmatch(check.id):
+            continue
+        if check.task is None and before.check.task is None:
+            where = f"line {before.check.source.line}"
+            if before.check.source.path != check.source.path:
+                where = str(before.check.source)
+            message = f"check id {check.id!r} is that of another play too ({where}): here it is {key!r} in reports"
+            hint = "Give one of the two an `id` of its own"
+            yield Problem(level=Level.INFO, rule="duplicate-id", message=message, source=check.source, hint=hint)
 
 
 def _registers(plan: Plan) -> Iterator[Problem]:
@@ -160,14 +188,15 @@ def _registers(plan: Plan) -> Iterator[Problem]:
         why = f"check {seen[name]!r} registers it too: later checks read this one" if name in seen else ""
         why = why or _also(plan, shape, name, host_vars)
         if why:
-            yield _at(shape, Level.WARNING, f"check {key!r} registers {name!r}, but {why}", "Take another name")
+            yield _at(shape, "name-clash", f"check {key!r} registers {name!r}, but {why}", "Take another name")
         seen[name] = key
     for play in plan.playbook.plays:
         for variable in sorted(play.vars.keys() & {*RESULT_NAMES, *MAGIC}):
             message = f"variable {variable!r} is hidden by the name of a result's metadata"
             if variable in MAGIC:
                 message = f"variable {variable!r} cannot be set"
-            yield Problem(level=Level.WARNING, message=message, source=play.source, hint="Take another name")
+            hint = "Take another name"
+            yield Problem(level=Level.WARNING, rule="name-clash", message=message, source=play.source, hint=hint)
 
 
 def _also(plan: Plan, shape: Shape, name: str, host_vars: Mapping[str, str]) -> str:
@@ -186,6 +215,9 @@ def _names(playbook: Playbook) -> Iterator[Problem]:
     for play in playbook.plays:
         counts = Counter(check.name for check in play.checks)
         for check in play.checks:
+            if check.task is not None and check.name == check.task.module:
+                continue  # nobody gave it that name
             if counts[check.name] > 1:
                 message = f"several checks of this play are called {check.name!r}"
-                yield Problem(level=Level.HINT, message=message, source=check.source, hint="Reports are read by names")
+                hint = "Reports are read by names"
+                yield Problem(level=Level.INFO, rule="duplicate-name", message=message, source=check.source, hint=hint)

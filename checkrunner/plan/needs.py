@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from checkrunner.model.errors import TemplateError, nearest
 from checkrunner.plan.build import Plan
+from checkrunner.plan.faults import NeedError
 
 __all__ = ["need_errors"]
 
@@ -19,7 +20,7 @@ def need_errors(plan: Plan, key: str) -> Iterator[TemplateError]:
         if before:
             if plan.selected.isdisjoint(before) and key in plan.selected:
                 message = f"check {shape.check.id!r} needs {wanted!r}, which the tags leave out"
-                yield TemplateError(message, source=shape.check.source, hint="Select it as well")
+                yield NeedError(message, source=shape.check.source, hint="Select it as well")
             continue
         if wanted == shape.check.id:
             message = f"check {wanted!r} needs itself"
@@ -33,7 +34,7 @@ def need_errors(plan: Plan, key: str) -> Iterator[TemplateError]:
             close = nearest(wanted, {one.check.id for one in plan.shapes.values()} - {shape.check.id})
             message = f"check {shape.check.id!r} needs {wanted!r}, and no check has that id"
             hint = f"Did you mean {close!r}?" if close else ""
-        yield TemplateError(message, source=shape.check.source, hint=hint)
+        yield NeedError(message, source=shape.check.source, hint=hint)
 
 
 def _called(plan: Plan, key: str, id_: str) -> tuple[list[str], bool, bool]:

@@ -10,7 +10,7 @@ from checkrunner.model.characters import is_hidden
 from checkrunner.model.report import Report
 from checkrunner.render.document import to_document
 
-__all__ = ["JsonRenderer", "json_text"]
+__all__ = ["JsonRenderer", "escaped", "json_text"]
 
 _UNUSUAL = re.compile(r"[^ -~]")
 
@@ -19,6 +19,11 @@ def json_text(report: Report, *, ascii_only: bool = False) -> str:
     """The document without spaces and newlines. Characters that are not shown as what they are (controls, bidi marks)
     stand as escapes, so that a terminal which is sent the document obeys none of them."""
     text = json.dumps(to_document(report), ensure_ascii=ascii_only, separators=(",", ":"), allow_nan=False)
+    return escaped(text)
+
+
+def escaped(text: str) -> str:
+    """JSON text in which nothing is hidden from the eye."""
     return text if text.isascii() and "\x7f" not in text else _UNUSUAL.sub(_escaped, text)
 
 

@@ -10,7 +10,6 @@ from checkrunner.model.sources import Template
 from checkrunner.patience import LONGEST_PATTERN, SECONDS
 from checkrunner.plan.bounds import MAX_BUILT, MAX_STEPS, MAX_TEXT
 from checkrunner.plan.filters import FILTERS, LEFT_OUT, TESTS
-from checkrunner.plan.habits import CHANGING, ENDLESS
 from checkrunner.plan.magic import ANSIBLE_VERSION
 from checkrunner.plan.shelltext import READERS
 from checkrunner.plan.templates_environment import GLOBALS
@@ -64,11 +63,6 @@ def test_bounds() -> None:
     text = " ".join(PAGE.split())
     assert f"{MAX_STEPS:,} steps, build texts and lists of {MAX_TEXT >> 20} MiB each" in text
     assert f"and {MAX_BUILT >> 20} MiB altogether" in text
-
-
-def test_lint_table() -> None:
-    listed = [(tuple(re.findall(r"`([^`]+)`", names)), does) for names, does in rows(section("lint"))[1:]]
-    assert listed == [(row.names, row.does.replace("|", "\\|")) for row in (*CHANGING, *ENDLESS)]
 
 
 def test_what_becomes_of_a_hosts_text_in_a_command() -> None:

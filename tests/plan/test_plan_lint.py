@@ -10,8 +10,10 @@ from plan_factory import make_check, make_host, make_play, plan_of, plan_plays
 from checkrunner.model.inventory import Host
 from checkrunner.model.plan import Account, Step
 from checkrunner.model.playbook import Become
-from checkrunner.plan.habits import CHANGING, ENDLESS, bad_habits
-from checkrunner.plan.lint import Level, lint
+from checkrunner.model.problems import Level
+from checkrunner.plan.changing import CHANGING, changes, unguarded_removals
+from checkrunner.plan.habits import ENDLESS, endless
+from checkrunner.plan.lint import lint
 from checkrunner.plan.shellwords import commands_in, written_files
 
 
@@ -142,12 +144,12 @@ FINE = [
 
 @pytest.mark.parametrize("text", WARNED)
 def test_warned(text: str) -> None:
-    assert len(list(bad_habits(text))) == 1
+    assert len([*changes(text), *endless(text)]) == 1
 
 
 @pytest.mark.parametrize("text", FINE)
 def test_fine(text: str) -> None:
-    assert list(bad_habits(text)) == []
+    assert [*changes(text), *endless(text)] == []
 
 
 def test_rows_are_sound() -> None:
@@ -218,7 +220,7 @@ def test_a_registered_name_that_the_command_line_sets() -> None:
 def test_equal_names() -> None:
     problems = lint(plan_of(make_check("a", name="Disk"), make_check("b", name="Disk", line=2)))
     assert [(p.level, p.message) for p in problems] == [
-        (Level.HINT, "several checks of this play are called 'Disk'")
+        (Level.INFO, "several checks of this play are called 'Disk'")
     ] * 2
 
 
@@ -277,8 +279,8 @@ def test_variables_of_the_command_line_that_nothing_reads() -> None:
     )
     assert {(p.level, p.message.split(":")[0], p.hint) for p in problems} == {
         (Level.WARNING, "-e limt", "Did you mean 'limit'?"),
-        (Level.HINT, "-e zzzzz", ""),
-        (Level.HINT, "-e ansible_user", "Connection settings are read from the inventory"),
+        (Level.INFO, "-e zzzzz", ""),
+        (Level.INFO, "-e ansible_user", "Connection settings are read from the inventory"),
     }
 
 
@@ -287,4 +289,5 @@ def test_variables_of_the_command_line_that_nothing_reads() -> None:
 def test_any_text_can_be_looked_at(text: str) -> None:
     for command in commands_in(text):
         assert 0 <= command.offset <= len(text)
-    list(bad_habits(text))
+    offsets = [one[2] for one in (*changes(text), *unguarded_removals(text))] + [one[3] for one in endless(text)]
+    assert all(0 <= offset <= len(text) for offset in offsets)
