@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checkrunner.link.accounts import Accounts
 from checkrunner.link.agents import agent_of
-from checkrunner.link.become_start import AskPassword, BecomeStarter, Becoming
+from checkrunner.link.questions import AskPassword
 from checkrunner.link.session import FramedSession, open_session
 from checkrunner.link.transports import make_transport, unsupported
 from checkrunner.model.inventory import Host
@@ -48,6 +48,8 @@ class Links:
     async def _open_as(
         self, host: Host, account: Account, login: FramedSession, ask: AskPassword | None
     ) -> FramedSession:
+        from checkrunner.link.become_start import BecomeStarter, Becoming
+
         own = host.options.get("become_password")
         becoming = Becoming(
             account=account,
