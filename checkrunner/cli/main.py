@@ -12,6 +12,7 @@ import typer
 
 from checkrunner import __version__
 from checkrunner.cli.checks import checks
+from checkrunner.cli.explain import explain
 from checkrunner.cli.failure import fail, forget_stdout
 from checkrunner.cli.hosts import hosts
 from checkrunner.cli.inventory import inventory
@@ -62,6 +63,7 @@ def _root(
 
 app.command("run", epilog=EXAMPLES)(run)
 app.command("lint")(lint)
+app.command("explain")(explain)
 app.command("hosts")(hosts)
 app.command("inventory")(inventory)
 app.command("checks")(checks)
