@@ -15,6 +15,7 @@ from checkrunner.cli.checks import checks
 from checkrunner.cli.explain import explain
 from checkrunner.cli.failure import fail, forget_stdout
 from checkrunner.cli.hosts import hosts
+from checkrunner.cli.init import init
 from checkrunner.cli.inventory import inventory
 from checkrunner.cli.lint import lint
 from checkrunner.cli.run import EXAMPLES, run
@@ -62,6 +63,7 @@ def _root(
 
 
 app.command("run", epilog=EXAMPLES)(run)
+app.command("init")(init)
 app.command("lint")(lint)
 app.command("explain")(explain)
 app.command("hosts")(hosts)
