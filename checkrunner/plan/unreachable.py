@@ -11,6 +11,7 @@ from checkrunner.model.problems import Level, Problem
 from checkrunner.model.tasks import BlockPart, BlockPlace, Module
 from checkrunner.plan.build import Plan
 from checkrunner.plan.hostplan import Entry, HostPlan
+from checkrunner.plan.needs import need_errors
 from checkrunner.plan.shape import Shape
 from checkrunner.plan.tags import check_tags
 
@@ -46,6 +47,8 @@ def _by_conditions(plan: Plan, guess: bool) -> Iterator[Problem]:
     dead: set[str] = set()
     for key, where in hosts.items():
         shape = where[0][1].shape
+        if any(need_errors(plan, key)):
+            continue
         found = _why(shape, where, dead, guess)
         if found is None:
             if shape.follows in dead:
@@ -94,9 +97,11 @@ def _is_false(host: HostPlan, entry: Entry, number: int, guess: bool) -> bool:
         return False
     if guess and not _is_constant(entry, number):
         return False
-    condition = entry.shape.check.when[number]
+    condition, names = entry.shape.check.when[number], host.variables(entry)
     try:
-        return not truth(host.setup.templates.evaluate(condition, host.variables(entry)))
+        if not all(name in names for name in _names_of(entry, number)):
+            return False  # -e may define it
+        return not truth(host.setup.templates.evaluate(condition, names))
     except TemplateError:
         return False
 
@@ -147,8 +152,8 @@ def _reach(check: Check, tasks: Sequence[Check]) -> Iterator[tuple[tuple[BlockPl
         if not path:
             return
         inner = path[-1]
-        if inner.part is BlockPart.BLOCK and _has_rescue(inner.block, tasks):
-            return
+        if inner.part is BlockPart.RESCUE or (inner.part is BlockPart.BLOCK and _has_rescue(inner.block, tasks)):
+            return  # a rescue is not always got to
         spared.add(inner.block)
         path = path[:-1]
 
