@@ -105,7 +105,8 @@ def _of_texts(check: Check, redactor: PatternRedactor) -> Iterator[Problem]:
             plain = _FROM_ELSEWHERE.sub(lambda match: "*" * len(match.group()), line)
             shown = redactor.redact(plain)
             first = _first_difference(plain, shown)
-            if shown != plain and not _EMPTY.search(plain[:first]):
+            last = len(plain) - _first_difference(plain[::-1], shown[::-1])
+            if plain[first:last].strip("* ") and not _EMPTY.search(plain[:first]):
                 offset = at + first
                 source, line_text = place_in(text, as_written, offset)
                 yield _problem(

@@ -230,7 +230,7 @@ def _masked(preview: Preview, mask: Callable[[str], str]) -> Preview:
         preview,
         reason=mask(preview.reason),
         command=mask(preview.command),
-        env=tuple((name, _MASK if is_secret_name(name) and value else mask(value)) for name, value in preview.env),
+        env=tuple((name, _masked_value(name, value, mask)) for name, value in preview.env),
         cwd=mask(preview.cwd),
         on=mask(preview.on),
         loop=mask(preview.loop),
@@ -238,6 +238,10 @@ def _masked(preview: Preview, mask: Callable[[str], str]) -> Preview:
         expects=tuple(mask(text) for text in preview.expects),
         levels=tuple(mask(text) for text in preview.levels),
     )
+
+
+def _masked_value(name: str, value: str, mask: Callable[[str], str]) -> str:
+    return _MASK if value == _MASK or (value and is_secret_name(name)) else mask(value)
 
 
 def _masked_item(item: ItemPreview, mask: Callable[[str], str]) -> ItemPreview:

@@ -48,7 +48,8 @@ class SimpleCommand:
 
 
 def commands_in(text: str, start: int = 0, depth: int = 0) -> Iterator[SimpleCommand]:
-    """The simple commands, also those given to ``bash -c`` or ``trap`` and those within ``"$( )"``. `start` is added to offsets."""
+    """The simple commands, also those given to ``bash -c`` or ``trap`` and those within ``"$( )"``. `start` is added to
+    offsets."""
     words: list[tuple[str, int]] = []
     skip_next = False
     for kind, token, offset in (*_tokens(text), ("operator", "", len(text))):

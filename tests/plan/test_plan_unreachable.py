@@ -107,7 +107,7 @@ def tasks(lines: str) -> Plan:
         ("- block:\n    - fail:\n  always:\n    - name: b\n      shell: x\n- name: c\n  shell: x", ["c"]),
         (
             "- block:\n    - shell: x\n  rescue:\n    - fail:\n    - name: a\n      shell: x\n- name: c\n  shell: x",
-            ["a", "c"],
+            ["a"],  # the rescue runs only where its block has failed
         ),
     ],
 )
