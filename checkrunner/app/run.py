@@ -25,7 +25,7 @@ from checkrunner.judge.fleet import judge_fleet
 from checkrunner.judge.judge import Judge
 from checkrunner.model.errors import UsageError
 from checkrunner.model.options import RunOptions
-from checkrunner.model.plan import CheckOutcome, HostOutcome
+from checkrunner.model.plan import HostOutcome
 from checkrunner.model.playbook import Check, Play
 from checkrunner.model.report import Report, RunInfo, Wait
 from checkrunner.model.seams import Driver, Observer
@@ -84,9 +84,6 @@ def run_prepared(
     by_host = {script.host.name: script for script in scripts}
     outcomes = judge_fleet(outcomes, lambda outcome, by: by_host[outcome.host].peers(outcome, by))
 
-    def texts(outcome: CheckOutcome) -> tuple[str, str]:
-        return by_host[outcome.host].texts(outcome)
-
     info = RunInfo(
         id=new_run_id(started_at),
         version=__version__,
@@ -102,11 +99,23 @@ def run_prepared(
         waits=waits,
     )
     keep(outcomes)
-    noted = [
-        replace(outcome, notes=(*notes, *outcome.notes)) if notes else outcome
-        for outcome, notes in zip(outcomes, not_done, strict=True)
+    return build_report(
+        _noted(outcomes, not_done),
+        run=info,
+        warnings=warnings,
+        redactor=redactor,
+        texts=lambda outcome: by_host[outcome.host].texts(outcome),
+        titles=lambda outcome: by_host[outcome.host].title(outcome),
+        to_text=json_text,
+    )
+
+
+def _noted(outcomes: Sequence[HostOutcome], notes: Sequence[Sequence[str]]) -> list[HostOutcome]:
+    """Each outcome with what is to be said of its host before the run."""
+    return [
+        replace(outcome, notes=(*more, *outcome.notes)) if more else outcome
+        for outcome, more in zip(outcomes, notes, strict=True)
     ]
-    return build_report(noted, run=info, warnings=warnings, redactor=redactor, texts=texts, to_text=json_text)
 
 
 def _fitting(prepared: Prepared) -> tuple[RunOptions, list[str]]:

@@ -111,12 +111,21 @@ class HostScript:
 
     def texts(self, outcome: CheckOutcome) -> tuple[str, str]:
         """The check's `why` and `fix` as they read on this host."""
-        check = outcome.planned.check
-        names = self._names.get(outcome.planned.key)
-        if names is None:
-            names = self._plan.names(outcome.planned, {outcome.planned.key: outcome})
-        render = self._renderer(names)
+        check, render = outcome.planned.check, self._renderer(self._names_of(outcome))
         return (render(check.why) if check.why else "", render(check.fix) if check.fix else "")
+
+    def title(self, outcome: CheckOutcome) -> str:
+        """The check's name as it reads on this host, on one line; as it is written where it cannot be read so."""
+        written = outcome.planned.check.name
+        try:
+            return " ".join(self._templates.render(Template(text=written), self._names_of(outcome)).split())
+        except TemplateError:
+            return written
+
+    def _names_of(self, outcome: CheckOutcome) -> Mapping[str, object]:
+        """The names of the check's texts; where it was never resolved, those that are known without the run."""
+        names = self._names.get(outcome.planned.key)
+        return self._plan.names(outcome.planned, {outcome.planned.key: outcome}) if names is None else names
 
     def peers(self, outcome: CheckOutcome, by: str) -> Hashable:
         """What this host has in common with those that it is compared with. Raises TemplateError."""
@@ -124,9 +133,7 @@ class HostScript:
             return ""
         if by == "group":
             return tuple(sorted(set(self.host.groups) - {"all", "ungrouped"}))
-        names = self._names.get(outcome.planned.key)
-        if names is None:
-            names = self._plan.names(outcome.planned, {outcome.planned.key: outcome})
+        names = self._names_of(outcome)
         if by not in names:
             raise TemplateError(
                 f"variable {by!r} is not defined on this host", hint="Set it for each host, or a default"

@@ -242,8 +242,8 @@ def run(
     settings = resolve_settings(flags)
     if help_params:
         return show_params(playbook, settings, format_name)
-    destination, exports = _places(format_name, output, perfdata, metrics)
-    password, become_password = (None, None) if check else _passwords(ask_pass, ask_become_pass)
+    destination, exports = _places(format_name, output, perfdata, metrics, dry=check)
+    password, become_password = _passwords(ask_pass and not check, ask_become_pass and not check)
     request = Request(
         playbook=playbook,
         settings=settings.with_become_password(become_password),
@@ -255,19 +255,20 @@ def run(
     )
     request = _with_secrets(request, ask_vault_pass, dry=check)
     if check:
-        refuse_files(output, perfdata, metrics)
         return check_run(request, format_name)
     report = _report(request, password, exports, quiet=quiet, verbose=verbose, interactive=interactive)
     return _deliver(destination, exports, report, color=settings.color)
 
 
 def _places(
-    format_name: str, output: str | None, perfdata: str | None, metrics: str | None
+    format_name: str, output: str | None, perfdata: str | None, metrics: str | None, *, dry: bool
 ) -> tuple[ReportOutput, Exports]:
     """Where report and values go, all looked at before anything connects."""
     from checkrunner.app.exports import prepare_exports
     from checkrunner.app.output import prepare_output
 
+    if dry:
+        refuse_files(output, perfdata, metrics)
     return prepare_output(format_name, output), prepare_exports(perfdata, metrics)
 
 

@@ -10,6 +10,7 @@ from checkrunner.findings.fold import fold
 from checkrunner.findings.grouping import Group, group
 from checkrunner.findings.hostnotes import fold_notes
 from checkrunner.findings.incomplete import fold_incomplete
+from checkrunner.findings.items import because, labels, place, trunk
 from checkrunner.findings.numbers import shared_reasons, shared_result, shared_seen
 from checkrunner.findings.redact import NullRedactor
 from checkrunner.findings.said import said
@@ -24,12 +25,15 @@ from checkrunner.model.results import CaptureState, Execution, Reason, Stream, V
 from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Template
 
-__all__ = ["ReportLimits", "Texts", "build_report"]
+__all__ = ["ReportLimits", "Texts", "Titles", "build_report"]
 
 _VALUE_CHARS = 100
 
 Texts = Callable[[CheckOutcome], tuple[str, str]]
 """The rendered `why` and `fix` of an outcome's check."""
+
+Titles = Callable[[CheckOutcome], str]
+"""The rendered name of an outcome's check; its name as it is written where it cannot be rendered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +43,8 @@ class ReportLimits:
     | field | limits |
     |---|---|
     | variants | findings of one check, verdict and reasons that differ by their slices alone |
+    | item_variants | the same, of all items of one loop together |
+    | item_chars | the names of the items of one finding |
     | host_chars | the folded host names of one finding |
     | notes | different notes about hosts |
     | warnings | warnings about the run as a whole |
@@ -49,6 +55,8 @@ class ReportLimits:
     """
 
     variants: int = 8
+    item_variants: int = 20
+    item_chars: int = 1000
     host_chars: int = 2000
     notes: int = 5
     warnings: int = 20
@@ -65,6 +73,7 @@ def build_report(
     warnings: Sequence[str] = (),
     redactor: Redactor | None = None,
     texts: Texts | None = None,
+    titles: Titles | None = None,
     to_text: Callable[[Report], str] | None = None,
     limits: ReportLimits | None = None,
 ) -> Report:
@@ -72,13 +81,16 @@ def build_report(
 
     `warnings` are about the run as a whole; what concerns a host is in its outcome's notes. `redactor` masks reasons,
     notes and warnings (slices arrive masked). `texts` renders why and fix for the exemplar of
-    a finding; without it they are shown as written. `to_text` is the JSON renderer, for the size in `budget`.
+    a finding; without it they are shown as written. So with `titles`, which has to be the same for all of a finding.
+    `to_text` is the JSON renderer, for the size in `budget`.
 
     Cost: linear in the outcomes; a healthy one costs about a microsecond, others what masking their slices costs.
     """
-    building = _Building(redactor or NullRedactor(), texts or _as_written, limits or ReportLimits())
+    building = _Building(
+        redactor or NullRedactor(), texts or _as_written, titles or _name_as_written, limits or ReportLimits()
+    )
     totals = count(outcomes)
-    groups = group(outcomes, variants=building.limits.variants)
+    groups = group(outcomes, variants=building.limits.variants, of_items=building.limits.item_variants)
     findings = tuple(building.finding(entry) for entry in groups)
     incomplete = tuple(building.incomplete(entry) for entry in fold_incomplete(outcomes))
     building.captures(outcomes)
@@ -109,14 +121,19 @@ def _as_written(outcome: CheckOutcome) -> tuple[str, str]:
     return text(check.why), text(check.fix)
 
 
+def _name_as_written(outcome: CheckOutcome) -> str:
+    return outcome.planned.check.name
+
+
 class _Building:
     """One report in the making: what it may show, and what it had to leave out so far."""
 
-    def __init__(self, redactor: Redactor, texts: Texts, limits: ReportLimits) -> None:
+    def __init__(self, redactor: Redactor, texts: Texts, titles: Titles, limits: ReportLimits) -> None:
         self.limits = limits
         self.omissions: list[Omission] = []
         self._redactor = redactor
         self._texts = texts
+        self._titles = titles
         self._folded: dict[tuple[str, ...], str] = {}
 
     def text(self, text: str) -> str:
@@ -128,15 +145,17 @@ class _Building:
     def finding(self, entry: Group) -> Finding:
         first = entry.first
         check = first.planned.check
-        names = tuple(outcome.host for outcome in entry.outcomes)
+        names = tuple(dict.fromkeys(outcome.host for outcome in entry.outcomes))
+        items = labels(entry.outcomes)
+        many = len(items) > 1
         reasons, differ = shared_reasons(entry.outcomes)
         ran = execution_of(first) is not Execution.NOT_RUN
         why, fix = self._why_and_fix(first)
         self._omit_slices(entry)
         return Finding(
             id=entry.id,
-            check=first.planned.key,
-            name=check.name,
+            check=trunk(first.planned) if many else first.planned.key,
+            name=self._title(entry.outcomes),
             play=first.planned.play,
             severity=check.severity,
             verdict=first.verdict.state,
@@ -147,12 +166,36 @@ class _Building:
             result=self._texts_in(shared_result(entry.outcomes) if ran else {}),
             seen=self._texts_in(shared_seen(entry.outcomes)),
             values=shared_values(entry.outcomes, self._short),
-            because=first.planned.follows,
+            because=because(entry.outcomes),
+            items=self._items(items, entry) if many else (),
+            item_count=len(items) if many else 0,
             slices=first.slices,
             notes=self._notes(entry, differ),
             why=self.text(why),
             fix=self.text(fix),
         )
+
+    def _items(self, items: tuple[str, ...], entry: Group) -> tuple[str, ...]:
+        """As many as there is room for."""
+        room = self.limits.item_chars
+        shown: list[str] = []
+        for item in items:
+            room -= len(item) + 2
+            if shown and room < 0:
+                break
+            shown.append(item)
+        if left := len(items) - len(shown):
+            why = "the list of items is too long"
+            self.omissions.append(Omission(what="item", count=left, why=why, where=f"finding {entry.id}"))
+        return tuple(shown)
+
+    def _title(self, outcomes: Sequence[CheckOutcome]) -> str:
+        """What the check is called on all of its hosts; as it is written where they differ in it."""
+        written = outcomes[0].planned.check.name
+        if "{" not in written:
+            return written
+        first = self._titles(outcomes[0])
+        return self.text(first) if all(self._titles(one) == first for one in outcomes[1:]) else written
 
     def _why_and_fix(self, outcome: CheckOutcome) -> tuple[str, str]:
         """A check that never had its variables still has a finding: its texts then stand as written."""
@@ -171,7 +214,7 @@ class _Building:
 
     def captures(self, outcomes: Iterable[HostOutcome]) -> None:
         """Output that a command wrote and that was not kept on its host, by check."""
-        found: dict[tuple[str, CaptureState], list[str]] = {}
+        found: dict[tuple[str, CaptureState], list[CheckOutcome]] = {}
         for host in outcomes:
             for check in host.checks:
                 result = check.result
@@ -179,11 +222,14 @@ class _Building:
                     result.stdout.state is CaptureState.COMPLETE and result.stderr.state is CaptureState.COMPLETE
                 ):
                     continue
-                found.setdefault((check.planned.key, capture_of(result)), []).append(check.host)
-        for (key, state), names in found.items():
+                found.setdefault((trunk(check.planned), capture_of(result)), []).append(check)
+        for (key, state), checks in found.items():
             why = "beyond the capture limit" if state is CaptureState.TRUNCATED else "the capture failed on the host"
-            where = f"{key} on {self._hosts(tuple(names), f'omission of {key}')}"
-            self.omissions.append(Omission(what="output", count=len(names), why=why, where=where))
+            names, items = tuple(dict.fromkeys(check.host for check in checks)), labels(checks)
+            key = checks[0].planned.key if len(items) == 1 else key
+            which = f"{key} ({len(items)} items)" if len(items) > 1 else key
+            where = f"{which} on {self._hosts(names, f'omission of {key}')}"
+            self.omissions.append(Omission(what="output", count=len(checks), why=why, where=where))
 
     def metrics(self, outcomes: Iterable[HostOutcome]) -> tuple[CheckValues, ...]:
         """The values of each check over all hosts; no more values than the limits say."""
@@ -312,8 +358,13 @@ class _Building:
                 if is_binary(output):
                     out.append(f"{stream} is binary, {output.bytes:,} bytes")
         texts = [piece.text for piece in first.slices]
+        many = any(outcome.planned.key != first.planned.key for outcome in entry.outcomes)
+        where = place(first, of_many=many)
+        if entry.uneven:
+            out.append("each of the hosts has some of these items, not all of them")
         if entry.merged:
-            out.append(f"{entry.merged} different outputs are folded here; the one shown is of {first.host}")
+            out.append(f"{entry.merged} different outputs are folded here; the one shown is of {where}")
         elif differ or any([piece.text for piece in outcome.slices] != texts for outcome in entry.outcomes):
-            out.append(f"texts are of {first.host}; on the other hosts numbers, times or names in them differ")
+            others = "for the others" if many else "on the other hosts"
+            out.append(f"texts are of {where}; {others} numbers, times or names in them differ")
         return tuple(out)

@@ -1,13 +1,14 @@
-"""Outcomes folded over hosts: which of them say the same, and what the same is."""
+"""Outcomes folded over hosts and items of loops: which of them say the same, and what the same is."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from checkrunner.findings.masks import Masker, own_names
+from checkrunner.findings.items import labels, own_words, trunk
+from checkrunner.findings.masks import Masker, mask_names, own_names
 from checkrunner.findings.totals import execution_of
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.results import Execution, HostState, VerdictState
@@ -28,13 +29,15 @@ _ENDS_OF_RUN = frozenset({"interrupted", "deadline", "cancelled"})
 
 @dataclass(slots=True, eq=False)
 class Group:
-    """Outcomes of one check that say the same. `first` is the exemplar; `merged` counts the variants of the output that
-    were folded into this group because there were too many of them."""
+    """Outcomes of one check, or of several items of a loop, that say the same. `first` is the exemplar; `merged` counts
+    the variants of the output that were folded into this group because there were too many of them. `uneven`: not each
+    of its items is there for each of its hosts."""
 
     key: tuple[object, ...]
     order: int
     outcomes: list[CheckOutcome] = field(default_factory=list)
     merged: int = 0
+    uneven: bool = False
 
     @property
     def first(self) -> CheckOutcome:
@@ -69,28 +72,35 @@ def not_looked_at(host: HostOutcome, check: CheckOutcome) -> bool:
     return host.state is not HostState.REACHED and check.result.execution is Execution.LOST and check.error is not None
 
 
-def group(outcomes: Iterable[HostOutcome], *, variants: int) -> list[Group]:
-    """The groups, ranked. Of one check, verdict and reasons at most `variants` groups differ by their slices alone:
-    those with the fewest hosts are merged into one group more."""
+def group(outcomes: Iterable[HostOutcome], *, variants: int, of_items: int) -> list[Group]:
+    """The groups, ranked. Of one check, verdict and reasons at most `variants` groups differ by their slices alone (of
+    one loop `of_items`): those with the fewest hosts are merged into one group more. So are, of one loop, those that
+    differ by their hosts alone."""
     masker = Masker()
     order: dict[str, int] = {}
     found: dict[tuple[object, ...], dict[tuple[str, ...], Group]] = {}
     for host in outcomes:
         names: tuple[str, ...] = ()
         for check in host.checks:
-            key = check.planned.key
+            key = trunk(check.planned)
             place = order.setdefault(key, len(order))
             if not _worth_a_finding(host, check):
                 continue
             names = names or own_names(host.host)
-            base = _base_key(check, masker, names)
-            evidence = _evidence_key(check, masker, names)
+            words = own_words(check.planned)
+            base = _base_key(key, check, masker, names, words)
+            evidence = _evidence_key(check, masker, names, words)
             same = found.setdefault(base, {})
             entry = same.get(evidence)
             if entry is None:
                 entry = same[evidence] = Group(key=(*base, evidence), order=place)
             entry.outcomes.append(check)
-    groups = [entry for base, same in found.items() for entry in _limited(base, list(same.values()), variants)]
+    groups = [
+        part
+        for base, same in found.items()
+        for entry in _limited(base, list(same.values()), variants, of_items)
+        for part in _evenly(entry, variants)
+    ]
     return sorted(groups, key=lambda entry: entry.rank)
 
 
@@ -103,10 +113,12 @@ def _worth_a_finding(host: HostOutcome, check: CheckOutcome) -> bool:
     return not not_looked_at(host, check)
 
 
-def _base_key(check: CheckOutcome, masker: Masker, names: Sequence[str]) -> tuple[object, ...]:
+def _base_key(
+    key: str, check: CheckOutcome, masker: Masker, names: Sequence[str], words: Sequence[str]
+) -> tuple[object, ...]:
     verdict, result = check.verdict, check.result
     return (
-        check.planned.key,
+        key,
         str(verdict.state),
         verdict.noted,
         str(execution_of(check)),
@@ -114,17 +126,23 @@ def _base_key(check: CheckOutcome, masker: Masker, names: Sequence[str]) -> tupl
         result.signal if result else None,
         result.missing if result else (),
         tuple(
-            (reason.subject, reason.expected, masker.mask(reason.actual, names), masker.mask(reason.message, names))
+            (
+                reason.subject,
+                mask_names(reason.expected, words, by="#"),
+                masker.mask(reason.actual, names, words),
+                masker.mask(reason.message, names, words),
+            )
             for reason in verdict.reasons
         ),
     )
 
 
-def _evidence_key(check: CheckOutcome, masker: Masker, names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"{piece.stream}:{masker.mask(piece.text, names)}" for piece in check.slices)
+def _evidence_key(check: CheckOutcome, masker: Masker, names: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{piece.stream}:{masker.mask(piece.text, names, words)}" for piece in check.slices)
 
 
-def _limited(base: tuple[object, ...], groups: list[Group], variants: int) -> Iterator[Group]:
+def _limited(base: tuple[object, ...], groups: list[Group], of_one: int, of_items: int) -> Iterator[Group]:
+    variants = of_items if any(entry.first.planned.label for entry in groups) else of_one
     if len(groups) <= variants + 1:
         yield from groups
         return
@@ -134,3 +152,37 @@ def _limited(base: tuple[object, ...], groups: list[Group], variants: int) -> It
     for entry in ranked[variants:]:
         rest.outcomes.extend(entry.outcomes)
     yield rest
+
+
+def _evenly(entry: Group, most: int) -> Iterator[Group]:
+    """The group in parts in each of which all items have the same hosts, so that what is said is true of each host with
+    each item. At most `most` parts; the smallest ones are one more, which says that it is not so there."""
+    if not entry.first.planned.label:
+        yield entry
+        return
+    by_item: dict[str, list[CheckOutcome]] = {}
+    for outcome in entry.outcomes:
+        by_item.setdefault(outcome.planned.key, []).append(outcome)
+    alike: dict[tuple[str, ...], list[list[CheckOutcome]]] = {}
+    for some in by_item.values():
+        alike.setdefault(tuple(outcome.host for outcome in some), []).append(some)
+    parts = sorted(alike.values(), key=lambda part: -sum(map(len, part)))
+    if entry.merged:
+        yield replace(entry, uneven=len(parts) > 1)
+        return
+    whole = len(parts) if len(parts) <= most + 1 else most
+    for part in parts[:whole]:
+        yield _part(entry, part, named=len(parts) > 1)
+    if rest := [some for part in parts[whole:] for some in part]:
+        yield replace(_part(entry, rest, named=False), key=(*entry.key, "uneven"), uneven=True)
+
+
+def _part(entry: Group, items: Sequence[Sequence[CheckOutcome]], *, named: bool) -> Group:
+    """A single item has the key, and so the id, that it would have without the others."""
+    outcomes = [outcome for some in items for outcome in some]
+    key = entry.key
+    if len(items) == 1:
+        key = (outcomes[0].planned.key, *key[1:])
+    elif named:
+        key = (*key, labels(outcomes))
+    return Group(key=key, order=entry.order, outcomes=outcomes)

@@ -19,6 +19,7 @@ _VARYING = re.compile(
     r"|\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?(?!\w)"
     r"|\b0x[0-9a-fA-F]+"
     r"|\b(?=[a-f]{0,40}[0-9])[0-9a-f]{8,64}(?:-[0-9a-f]{4,12}){0,4}\b"
+    r"|\b(?=[A-F]{0,40}[0-9])[0-9A-F]{8,64}\b"
     r"|(?<!\w)\d+(?:[.,:]\d+)*(?:[KMGTPEkmg]i?[Bb]?|[mun\u00b5]?s|h|d)?(?!\w)"
 )
 _SPACES = re.compile(r"^ +| +(?= )", re.MULTILINE)
@@ -48,9 +49,10 @@ class Masker:
         self._seen: dict[str, str] = {}
         self._remember = remember
 
-    def mask(self, text: str, names: Iterable[str] = ()) -> str:
-        """`text` without what varies between hosts; equal results mean equal evidence."""
-        text = mask_names(text, names)
+    def mask(self, text: str, names: Iterable[str] = (), items: Iterable[str] = ()) -> str:
+        """`text` without what varies between hosts, and items of a loop; equal results mean equal evidence. `items` are
+        the words for the item: they count as numbers do, since many are some."""
+        text = mask_names(mask_names(text, items, by="#"), names)
         masked = self._seen.get(text)
         if masked is None:
             masked = mask_numbers(text)
@@ -59,21 +61,21 @@ class Masker:
         return masked
 
 
-def mask_names(text: str, names: Iterable[str]) -> str:
+def mask_names(text: str, names: Iterable[str], *, by: str = HOST) -> str:
     """The text with each of `names`, where it stands as a word, as ``<host>``."""
     for name in names:
         if name in text:
-            text = _replace_word(text, name)
+            text = _replace_word(text, name, by)
     return text
 
 
-def _replace_word(text: str, name: str) -> str:
+def _replace_word(text: str, name: str, by: str) -> str:
     out: list[str] = []
     done = at = 0
     while (at := text.find(name, at)) >= 0:
         end = at + len(name)
         if _is_edge(text[at - 1 : at]) and _is_edge(text[end : end + 1]):
-            out.append(text[done:at] + HOST)
+            out.append(text[done:at] + by)
             done = end
         at = end
     return "".join(out) + text[done:]

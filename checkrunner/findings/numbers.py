@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from statistics import median
 
+from checkrunner.findings.items import place
 from checkrunner.model.observation import Activity
 from checkrunner.model.plan import CheckOutcome
 from checkrunner.model.report import NumberRange
@@ -49,10 +50,10 @@ def shared_result(outcomes: Sequence[CheckOutcome]) -> dict[str, object]:
             low, high = min(numbers), max(numbers)
             out[name] = low
             if low != high:
-                top = seen[values.index(high)].host
+                top = place(seen[values.index(high)], of_many=_of_items(outcomes))
                 out[name] = NumberRange(minimum=low, median=median(numbers), maximum=high, max_host=top)
     if any(outcome.attempts > 1 for outcome in seen):
-        out["attempts"] = _value_or_range([(outcome.attempts, outcome.host) for outcome in seen])
+        out["attempts"] = _value_or_range([(outcome.attempts, where) for outcome, where in _placed(seen)])
     if len(results) == 1 and (pids := results[0].leftover_pids):
         out["leftover_pids"] = pids[:_MOST_PIDS]
     if samples := _shared_samples(seen):
@@ -66,7 +67,7 @@ def shared_result(outcomes: Sequence[CheckOutcome]) -> dict[str, object]:
 def _shared_samples(outcomes: Sequence[CheckOutcome]) -> dict[str, object]:
     """All readings of all hosts in one: how many a host has, how many of all were not rc 0, and what they came to.
     Its size depends on neither number."""
-    readings = [(outcome.host, outcome.result.samples) for outcome in outcomes if outcome.result is not None]
+    readings = [(where, outcome.result.samples) for outcome, where in _placed(outcomes) if outcome.result is not None]
     every = [(reading, host) for host, samples in readings for reading in samples]
     if not every:
         return {}
@@ -83,7 +84,7 @@ def _shared_samples(outcomes: Sequence[CheckOutcome]) -> dict[str, object]:
 def shared_seen(outcomes: Sequence[CheckOutcome]) -> dict[str, object]:
     """What the commands of a finding were last seen doing. What has one value for each host (a process, a descriptor)
     is that of the first host; its `pid` is left out where there are more."""
-    results = [(outcome.host, outcome.result) for outcome in outcomes if outcome.result is not None]
+    results = [(where, outcome.result) for outcome, where in _placed(outcomes) if outcome.result is not None]
     looks = [(host, result.seen) for host, result in results if result.seen is not None]
     out: dict[str, object] = {}
     if looks:
@@ -118,7 +119,8 @@ def shared_reasons(outcomes: Sequence[CheckOutcome]) -> tuple[tuple[Reason, ...]
     reasons: list[Reason] = []
     differ = False
     for at, reason in enumerate(outcomes[0].verdict.reasons):
-        actuals = [(outcome.verdict.reasons[at].actual, outcome.host) for outcome in outcomes]
+        differ |= any(outcome.verdict.reasons[at].expected != reason.expected for outcome in outcomes)
+        actuals = [(outcome.verdict.reasons[at].actual, where) for outcome, where in _placed(outcomes)]
         if all(actual == reason.actual for actual, _ in actuals):
             reasons.append(reason)
             differ |= any(outcome.verdict.reasons[at].message != reason.message for outcome in outcomes)
@@ -127,6 +129,15 @@ def shared_reasons(outcomes: Sequence[CheckOutcome]) -> tuple[tuple[Reason, ...]
         differ |= spread is None
         reasons.append(_with_spread(reason, *spread) if spread else reason)
     return tuple(reasons), differ
+
+
+def _of_items(outcomes: Sequence[CheckOutcome]) -> bool:
+    return any(outcome.planned.key != outcomes[0].planned.key for outcome in outcomes)
+
+
+def _placed(outcomes: Sequence[CheckOutcome]) -> list[tuple[CheckOutcome, str]]:
+    many = _of_items(outcomes)
+    return [(outcome, place(outcome, of_many=many)) for outcome in outcomes]
 
 
 def _spread(actuals: Sequence[tuple[str, str]]) -> tuple[str, str] | None:

@@ -130,21 +130,25 @@ class ValueSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckValues:
-    """The values of a check over all hosts of the run, whatever their verdicts."""
+    """The values of a check over all hosts of the run, whatever their verdicts. `items` is of how many items of a loop
+    they are, where they are spoken of together."""
 
     check: str
     values: tuple[ValueSummary, ...]
+    items: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Equal verdicts of one check, folded over hosts.
+    """Equal verdicts of one check, folded over hosts, and over the items of a loop.
 
     `id` is a digest of check, verdict and evidence: equal findings of two runs have equal ids. `hosts` is the folded
     text (``web[01-03]``), `names` the hosts one by one. `result` holds metadata shared by all of them: a value where
     they agree, a NumberRange where they do not. `seen` is what a command that did not end was last seen doing: the
     parts of an `Observation` that are there (`pid` of a single host only, `since_s` perhaps as a NumberRange), and
-    `prompt`. `because` is the key of the check whose trouble made this one run.
+    `prompt`. `because` is the key of the check whose trouble made this one run. `items` are the labels of the items of
+    a loop that it is about, if there are several: then `check` is the loop, and each of them is so on each of `hosts`
+    (unless a note says otherwise). `item_count` is how many there are; the list may be shorter.
     """
 
     id: str
@@ -161,6 +165,8 @@ class Finding:
     seen: Mapping[str, object] = field(default_factory=dict)
     values: tuple[ValueSummary, ...] = ()
     because: str = ""
+    items: tuple[str, ...] = ()
+    item_count: int = 0
     slices: tuple[Slice, ...] = ()
     notes: tuple[str, ...] = ()
     why: str = ""

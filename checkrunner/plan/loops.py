@@ -125,7 +125,7 @@ def _shown(value: Any) -> str:
         return ", ".join(f"{key}={_shown(item)}" for key, item in value.items())
     if isinstance(value, (list, tuple)):
         return ", ".join(_shown(item) for item in value)
-    return repr(value)
+    return str(value)
 
 
 def whole_of(planned: PlannedCheck, items: Sequence[CheckOutcome]) -> CheckOutcome:

@@ -108,6 +108,9 @@ def _finding(finding: Finding) -> dict[str, Any]:
         document["execution"] = str(finding.execution)
     document["hosts"] = safe_json(finding.hosts)
     document["host_count"] = len(finding.names)
+    if finding.item_count:
+        document["items"] = [safe_json(item) for item in finding.items]
+        document["item_count"] = finding.item_count
     document.update(
         _filled(
             reasons=[_reason(reason) for reason in finding.reasons],
@@ -124,7 +127,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _metrics(entry: CheckValues) -> dict[str, Any]:
-    return {"check": safe_json(entry.check), "values": [_value(value) for value in entry.values]}
+    values = [_value(value) for value in entry.values]
+    return {"check": safe_json(entry.check), **_filled(items=entry.items), "values": values}
 
 
 def _message(message: Message) -> dict[str, Any]:

@@ -133,6 +133,8 @@ def _finding() -> Schema:
             "execution": _enum("How the command ended; absent when done.", Execution),
             "hosts": _text("The hosts, folded: web[01-03],db1."),
             "host_count": _count("How many hosts."),
+            "items": _array("Items of the loop that this is about, where there are several.", _text("Its label.")),
+            "item_count": _count("How many items; the list names the first of them."),
             "reasons": _array("Why the verdict is what it is.", {"$ref": "#/$defs/reason"}),
             "result": _result(),
             "seen": {"$ref": "#/$defs/seen"},
@@ -143,7 +145,7 @@ def _finding() -> Schema:
             "fix": _text("What to do, by its author."),
         },
         optional=(
-            *("name", "play", "because", "noted", "execution", "reasons"),
+            *("name", "play", "because", "noted", "execution", "items", "item_count", "reasons"),
             *("result", "seen", "values", "slices", "notes", "why", "fix"),
         ),
     )
@@ -292,7 +294,12 @@ def _value() -> Schema:
 def _metrics() -> Schema:
     return _object(
         "The values of one check over all hosts.",
-        {"check": _text("Key of the check."), "values": _array("Its values.", {"$ref": "#/$defs/value"})},
+        {
+            "check": _text("Key of the check."),
+            "items": _count("Of a loop with many items, whose values are given together: how many they are."),
+            "values": _array("Its values.", {"$ref": "#/$defs/value"}),
+        },
+        optional=("items",),
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO
 
@@ -28,6 +29,7 @@ _LABELS = {
     VerdictState.SKIPPED: ("SKIP", "dim"),
 }
 _INDENT = " " * 6
+_ITS_PLAY_OR_ITEM = re.compile(r"[~[]")
 _NARROW, _ENDLESS = 40, 1 << 30
 _ENDED = {
     "deadline": "The run's deadline passed before it was through.",
@@ -147,7 +149,7 @@ class _Page:
         noted = finding.verdict is VerdictState.OK and bool(finding.reasons)
         label, color = ("NOTE", "cyan") if noted else _LABELS[finding.verdict]
         title = safe(finding.check)
-        if finding.name and finding.name != finding.check.partition("~")[0]:
+        if finding.name and finding.name != _ITS_PLAY_OR_ITEM.split(finding.check)[0]:
             title += f": {safe(finding.name)}"
         if self._many_plays and finding.play:
             title += f" (play {safe(finding.play)})"
@@ -156,6 +158,7 @@ class _Page:
         if finding.because:
             where += f", because of {safe(finding.because)}"
         yield from wrapped(where, self._width, first=_INDENT, rest=_INDENT)
+        yield from self._items(finding)
         for reason in telling_reasons(finding):
             yield from self._reason(reason)
         yield from self._values(finding)
@@ -169,6 +172,14 @@ class _Page:
         """The folded names with places to break a long list at."""
         names = safe(folded).replace("],", "], ")
         return f"on {names}" if number == 1 else f"on {names} ({count_of(number, 'host')})"
+
+    def _items(self, finding: Finding) -> Iterator[str]:
+        """``items sshd, cron``; of many the first, and how many there are."""
+        if finding.item_count:
+            more = finding.item_count - len(finding.items)
+            named = ", ".join(finding.items) + (f", and {more:,} more" if more else "")
+            text = safe(f"{finding.item_count:,} items: {named}")
+            yield from wrapped(text, self._width, first=_INDENT, rest=_INDENT + "  ")
 
     def _reason(self, reason: Reason) -> Iterator[str]:
         text = reason.message
@@ -262,7 +273,9 @@ class _Page:
 
     def _skipped(self, finding: Finding) -> Iterator[str]:
         reason = "; ".join(reason.message for reason in finding.reasons)
-        text = f"{finding.check} {self._hosts(finding.hosts, len(finding.names))}" + (f": {reason}" if reason else "")
+        items = f" ({count_of(finding.item_count, 'item')})" if finding.item_count else ""
+        text = f"{finding.check}{items} {self._hosts(finding.hosts, len(finding.names))}"
+        text += f": {reason}" if reason else ""
         yield from (self._style("dim", line) for line in wrapped(text, self._width, first="  - ", rest="    "))
 
     def _messages(self) -> Iterator[str]:

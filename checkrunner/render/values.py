@@ -26,8 +26,9 @@ def _shown(value: ValueSummary) -> str:
     what = value.value
     if isinstance(what, NumberRange):
         low, middle, high = (show_quantity(n, value.unit) for n in (what.minimum, what.median, what.maximum))
-        ends = f"lowest on {safe(what.min_host)}, highest on {safe(what.max_host)}"
-        return safe(f"{low} to {high} (median {middle}; {ends})")
+        # Of a list on one host both ends are there.
+        ends = f"; lowest on {what.min_host}, highest on {what.max_host}" if what.min_host != what.max_host else ""
+        return safe(f"{low} to {high} (median {middle}{ends})")
     if value.different:
         return f"{value.different:,} different texts"
     if not value.hosts:
@@ -52,6 +53,7 @@ def metric_lines(metrics: Sequence[CheckValues]) -> Iterator[str]:
             more += len(entry.values)
             continue
         left -= len(entry.values)
-        yield f"{safe(entry.check)}: {'; '.join(value_words(value) for value in entry.values)}"
+        many = f" ({entry.items:,} items)" if entry.items else ""
+        yield f"{safe(entry.check)}{many}: {'; '.join(value_words(value) for value in entry.values)}"
     if more:
         yield f"{more:,} more {'is' if more == 1 else 'are'} in the JSON report"
