@@ -502,9 +502,9 @@ _keeper() {
             "#end $_token") _state=$_new$_some ;;
             "#up $_token $_k") _up=1 _fails=0 ;;
             "#exit $_token") _how=exited ;;
-            "#dead $_token $_k "*) _rc=${_line##* } ;;
+            "#dead $_token $_k "*) _rc=${_line#* * * } ;;
             "#dead $_token "*) ;;
-            "#lost $_token $_k") _how=lost _rc=0 ;;
+            "#lost $_token $_k") _how=lost _rc='0 0' ;;
             *)
                 # In two steps: a long text that grows line by line is copied too often.
                 _some=$_some$_line$_nl
@@ -549,7 +549,9 @@ _start_shell() {
         # shellcheck disable=SC2086
         exec $_setsid "$_shell" $_shell_options -s <>"$_d/s$1.$_k" >/dev/null 2>&1 6>&-
     )
-    printf '\n#dead %s %s %s\n' "$_token" "$_k" $? >&6
+    _rc=$?
+    _moment
+    printf '\n#dead %s %s %s %s\n' "$_token" "$_k" "$_rc" "$_born" >&6
 }
 
 # _release FIFO: who waits for its other end gets one, which is gone at once.
@@ -788,6 +790,8 @@ _belongs() {
     case $_sids in *" $_sid "*) return 0 ;; esac
     case $_past in
     *" $_sid:"*)
+        # (Its leader has ended: who has that number is another one.)
+        [ "$1" != "$_sid" ] || return 1
         _x=${_past#*" $_sid:"}
         [ "$_born" -le "${_x%% *}" ]
         ;;
@@ -1018,13 +1022,12 @@ _never() {
     _conclude "$1"
 }
 
-# _died SESSION HOW RC: its shell has ended.
+# _died SESSION HOW RC WHEN: its shell has ended.
 _died() {
     eval "_run=\$_run$1 _s=\$_shell$1 _x=\$_born$1"
     if [ -n "$_s" ]; then
-        _moment
-        echo "$_s $_x $_born" >>"$_d/shells"
-        eval "_past$1=$_s:$_born"
+        echo "$_s $_x $4" >>"$_d/shells"
+        eval "_past$1=$_s:$4"
     fi
     _now
     eval "_ready$1= _shell$1= _born$1= _boot$1=$_t"
@@ -1710,7 +1713,7 @@ _event() {
         ;;
     w) _drained "$2" "$3" ;;
     g) _force "$2" "$3" ;;
-    x) _died "$2" "$3" "$4" ;;
+    x) _died "$2" "$3" "$4" "$5" ;;
     a)
         cat "$_d/a$2"
         rm -f "$_d/a$2"

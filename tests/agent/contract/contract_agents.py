@@ -92,8 +92,9 @@ def start_contestant(kind: str, folder: Path, **options: Any) -> Contestant:
         program = {"dash": ["dash"], "busybox": ["busybox", "sh"], "bash": ["bash", "--posix"]}[name]
         env = {**os.environ, **options.pop("env", {}), "PATH": host_path(name, folder / f"bin-{name}")}
         program[0] = str(shutil.which(program[0]))
-        argv = [str(shutil.which("unshare")), *_contained()[1:]] if _contained() else []
-        out = Contestant(argv=[*argv, *program, "-c", script], head=payload.stdin_head, env=env, **options)
+        if _contained():
+            options.setdefault("prefix", [str(shutil.which("unshare")), *_contained()[1:]])
+        out = Contestant(argv=[*program, "-c", script], head=payload.stdin_head, env=env, **options)
     out.kind = kind
     return out
 
