@@ -714,10 +714,11 @@ _signal() {
     done
 }
 
-# _stop PID...: end helpers. The number of one that has ended may be somebody else's, but no child of ours.
+# _stop PID...: end helpers. The number of one that has ended may be somebody else's, but no child of ours. A TERM could be
+# lost on one that has only just been started, and still has our traps.
 _stop() {
     for _x; do
-        if [ "$_proc" != /proc ] || { _stat "$_x" && [ "$_pp" = "$$" ]; }; then _signal TERM "$_x"; fi
+        if [ "$_proc" != /proc ] || { _stat "$_x" && [ "$_pp" = "$$" ]; }; then _signal KILL "$_x"; fi
     done
 }
 
@@ -863,13 +864,26 @@ _end() {
 
 # _force RUN STAGE: it has not ended.
 _force() {
-    eval "_s=\$_phase$1 _session=\$_ses$1"
+    eval "_s=\$_phase$1 _session=\$_ses$1 _x=\$_dead$1"
     [ "$_s" = running ] || return 0
+    if [ "$2" = 1 ] && [ -z "$_x" ]; then
+        _shell_of "$_session"
+        _signal KILL "$_shell_pid"
+    fi
     _family "$1" "$_session"
-    if [ "$2" = 1 ]; then
+    # Some may have been started only since the last look.
+    eval "_known=\" \${_killed$1-} \" _fresh="
+    for _p in $_found $_shell_pid; do
+        case $_known in
+        *" $_p "*) ;;
+        *) _fresh="$_fresh $_p" ;;
+        esac
+    done
+    if [ "$2" = 1 ] || { [ -n "$_fresh" ] && [ "$2" -lt 10 ]; }; then
+        eval "_killed$1=\"\$_known\$_fresh\""
         # shellcheck disable=SC2086
-        _signal KILL $_found $_shell_pid
-        _alarm 100 "g $1 2"
+        _signal KILL $_fresh
+        _alarm 100 "g $1 $(($2 + 1))"
         return
     fi
     _stuck=
@@ -883,7 +897,7 @@ _force() {
     if [ -z "$_stuck" ]; then
         # Only an output is still held, by something that is not ours.
         [ -z "$_e$_x" ] || _settle "$1"
-        [ -n "$_e$_x" ] || _alarm 100 "g $1 2"
+        [ -n "$_e$_x" ] || _alarm 100 "g $1 $2"
         return
     fi
     eval "_ending$1=stuck _notes$1=\"\$_notes$1 session_abandoned\" _state$1=\"has not ended after KILL: \$_stuck\""
@@ -936,7 +950,8 @@ _heard() {
 # What a command left running: among the pids that were given out meanwhile. Where there is something, an output may be
 # held open, and its pump is not waited for any longer than it has something to read.
 _look_left() {
-    eval "_before=\$_pid$1 _x=\$_pumps$1"
+    eval "_before=\$_pid$1 _x=\$_pumps$1 _s=\$_ending$1"
+    [ -z "$_s" ] || return 0
     _last_pid
     _run=$1
     _generation=$2
@@ -970,14 +985,19 @@ _look_left() {
 
 # _settled RUN: whether its end was told and both outputs were read, then it is over.
 _settled() {
-    eval "_s=\${_phase$1-} _e=\$_told$1 _x=\$_dead$1 _o=\$_done_o$1 _p=\$_done_e$1"
-    if [ "$_s" = running ] && [ -n "$_e$_x" ] && [ -n "$_o" ] && [ -n "$_p" ]; then _settle "$1"; fi
+    eval "_s=\${_phase$1-} _session=\${_ses$1-} _e=\$_told$1 _x=\$_dead$1 _o=\$_done_o$1 _p=\$_done_e$1"
+    if [ "$_s" = running ] && [ -n "$_e$_x" ] && [ -n "$_o" ] && [ -n "$_p" ]; then
+        # Of one that has to end, everyone has to be gone; else _force comes.
+        eval "_x=\$_ending$1"
+        if [ -n "$_x" ]; then _family "$1" "$_session"; else _found=; fi
+        [ -n "$_found" ] || _settle "$1"
+    fi
 }
 
 # _drained RUN ROUND: its outputs are held open. Those whose pump sleeps are empty.
 _drained() {
-    eval "_s=\${_phase$1-}"
-    [ "$_s" = running ] || return 0
+    eval "_s=\${_phase$1-} _x=\$_ending$1"
+    [ "$_s$_x" = running ] || return 0
     for _o in o e; do
         eval "_s=\$_done_$_o$1 _p=\$_cat_$_o$1"
         [ -z "$_s" ] || continue

@@ -9,7 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,12 @@ class Contestant(AgentProcess):
     """An agent of one of the kinds."""
 
     kind = ""
+    named = ""  # what the names of sessions begin with, so that a test has them for itself
+
+    def ask(self, verb: str, keys: Mapping[str, object] = {}, sections: Mapping[str, bytes] = {}) -> int:
+        if self.named and "session" in keys:
+            keys = {**keys, "session": f"{self.named}{keys['session']}"}
+        return super().ask(verb, keys, sections)
 
     @property
     def has_bash(self) -> bool:

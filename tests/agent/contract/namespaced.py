@@ -97,12 +97,22 @@ class World:
         """`before` is what the agent is started by."""
         self.prefix = [*ENTER, *before, sys.executable, "-IS", "-c", INIT, bystanders]
         self.count = len(bystanders.split())
-        self.agent: AgentProcess
+        self._agent: AgentProcess | None = None
         self.bystanders: dict[int, str] = {}
+
+    @property
+    def agent(self) -> AgentProcess:
+        """The one that is in it."""
+        assert self._agent is not None
+        return self._agent
+
+    @agent.setter
+    def agent(self, agent: AgentProcess) -> None:
+        self._agent = agent
 
     def meet(self, agent: AgentProcess) -> None:
         """To be called when the agent is there."""
-        self.agent = agent
+        self._agent = agent
         others = self.processes()
         self.bystanders = {number: start for number, start in others.items() if number == 1 or self._waits(number)}
         assert len(self.bystanders) == self.count + 1, others
@@ -162,6 +172,10 @@ class World:
         """The processes whose arguments begin with that, or have it in them, in the order of their numbers."""
         return [number for number in sorted(self.processes()) if text in self._words(number)]
 
+    def arguments(self) -> list[str]:
+        """Those of every process there is at the moment."""
+        return [self._words(int(path.name)) for path in self.root.iterdir() if path.name.isdigit()]
+
     def _words(self, number: int) -> str:
         try:
             words = (self.root / str(number) / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
@@ -206,6 +220,8 @@ class World:
 
     def end(self) -> None:
         """Everything in it is killed."""
+        if self._agent is None:
+            return
         with contextlib.suppress(OSError):
             os.kill(self.agent.process.pid, 9)
         for stream in (self.agent.stdin, self.agent.stdout):

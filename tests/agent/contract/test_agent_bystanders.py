@@ -21,9 +21,7 @@ KINDS = [kind for kind in AGENTS if kind.startswith("python")][-1:] + SHELL_AGEN
 # In the agent's own group and session, in a session of its own, in one whose leader has gone, of another user, of another agent.
 BYSTANDERS = "group session daemon user other"
 # What a check leaves: a child, one in another session, one that has lost its environment, one that has lost all three.
-LEAVES = (
-    "sleep 4001 & setsid sleep 4002 & env -i sleep 4003 & (env -i sh -c 'sleep 4004 & sleep 4005' &) ; sleep 0.1; echo ok"
-)
+LEAVES = "sleep 4001 & setsid sleep 4002 & env -i sleep 4003 & (env -i sh -c 'sleep 4004 & sleep 4005' &) ; sleep 0.1; echo ok"
 RESISTS = "trap '' TERM INT HUP; sh -c 'trap \"\" TERM INT; sleep 4006' & env -i sleep 4007 & sleep 4008; sleep 4009"
 
 Make = Callable[..., World]
@@ -37,10 +35,8 @@ def make_world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
     def make(kind: str, bystanders: str = BYSTANDERS, before: tuple[str, ...] = (), **options: Any) -> World:
         world = World(bystanders, before)
         folder = tmp_path_factory.getbasetemp() / "contestants"
-        agent = start_contestant(kind, folder, prefix=[*world.prefix, *options.pop("inside", ())], **options)
-        world.agent = agent
         made.append(world)
-        world.meet(agent)
+        world.meet(start_contestant(kind, folder, prefix=[*world.prefix, *options.pop("inside", ())], **options))
         return world
 
     yield make
@@ -104,7 +100,7 @@ def test_the_smallest_numbers(kind: str, make_world: Make) -> None:
 
 
 @pytest.mark.parametrize("kind", SHELL_AGENTS)
-@pytest.mark.parametrize("how", ["cancel", "timeout", "killed"])
+@pytest.mark.parametrize("how", ["cancel", "killed"])
 def test_numbers_that_are_given_out_again(kind: str, how: str, make_world: Make) -> None:
     """The shell is gone while its command's output is still open; then somebody else gets its number, and its session's."""
     world = make_world(kind, "group")
@@ -114,7 +110,7 @@ def test_numbers_that_are_given_out_again(kind: str, how: str, make_world: Make)
         shell = int(agent.output("echo $$", session=session))
         # Who holds the output cannot be told to be ours, so that it is waited for.
         ident = agent.start("env -i setsid sleep 4000 & sleep 0.2; kill -9 $$", session=session, timeout_s=2)
-        assert eventually(lambda shell=shell: shell not in world.processes())  # type: ignore[misc]
+        assert eventually(lambda shell=shell: shell not in world.processes())
         time.sleep(0.1)  # no number comes round again any faster
         numbers.append((world.intrude(shell, what), ident))
     if how == "cancel":
@@ -165,11 +161,13 @@ def test_the_secret_of_an_agent_is_shown_to_nobody(kind: str, make_world: Make) 
     agent = world.agent
     mark = agent.output("echo $CHECKRUNNER_SHELL").strip().split(".")[0]
     assert mark not in str(agent.directory)
-    watch = f"while :; do cat /proc/[0-9]*/cmdline; done 2>/dev/null | tr '\\0' ' ' | grep -c -e '{mark[:-3]}[{mark[-3]}]'"
-    seen = agent.start(f"timeout 1.5 sh -c \"{watch}\"; cat /dev/null", session="watch")
-    agent.run("sleep 5", timeout_s=0.2)
-    agent.wait_for(seen)
-    assert agent.data(seen) in (b"0\n", b"")
+    seen: set[str] = set()
+    ident = agent.start("sleep 5", timeout_s=0.3)
+    until = time.monotonic() + 2
+    while time.monotonic() < until:
+        seen.update(word for word in world.arguments() if mark in word)
+    assert agent.wait_for(ident)["execution"] == "timed_out"
+    assert not seen
 
 
 @pytest.mark.parametrize("kind", SHELL_AGENTS)
@@ -192,14 +190,13 @@ def test_where_processes_of_another_namespace_are_told_of(kind: str, make_world:
     assert eventually(lambda: not world.find("checkrunner-starting"))
 
 
-@pytest.mark.parametrize("kind", SHELL_AGENTS)
-def test_without_setsid(kind: str, make_world: Make, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [kind for kind in SHELL_AGENTS if "busybox" not in kind])
+def test_without_setsid(kind: str, make_world: Make) -> None:
     """Then a session's shell is in the agent's own session, as the first bystander is."""
-    hidden = "mount --bind /dev/null /usr/bin/setsid && exec \"$@\""
-    if "busybox" in kind:
-        hidden = 'exec "$@"'
+    hidden = 'mount --bind /dev/null /usr/bin/setsid && exec "$@"'
     world = make_world(kind, before=("unshare", "-m", "sh", "-c", hidden, "sh"))
     agent = world.agent
+    assert agent.output("read a b c d e f g </proc/$$/stat; echo $f").strip() != agent.output("echo $$").strip()
     assert agent.run("sleep 4001 & :")["rc"] == 0
     assert agent.run(RESISTS.replace("env -i ", ""), timeout_s=0.3)["execution"] == "timed_out"
     world.assert_untouched()
