@@ -1776,7 +1776,7 @@ _main() {
     _random=${_random:-$$$(date +%s)}
     _now
     _epoch=$(($(date +%s) * 100 - _t))
-    _lacks='states prompts tty sample keep archive memory python_patterns'
+    _lacks='states prompts tty sample keep archive memory linger python_patterns'
     _fractions=
     sleep 0.01 2>/dev/null && _fractions=1
     _fullblock=
