@@ -146,6 +146,10 @@ class World:
                         found[int(path.name)] = words[19]
         return found
 
+    def lacks(self, number: int) -> bool:
+        """Whether there is no such process."""
+        return number not in self.processes()
+
     def outer(self, number: int) -> int:
         """The number that a process has out here."""
         level = len(self._numbers(self.init)) - 1

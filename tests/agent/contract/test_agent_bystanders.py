@@ -6,6 +6,7 @@ import re
 import signal
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def test_numbers_that_are_given_out_again(kind: str, how: str, make_world: Make)
         shell = int(agent.output("echo $$", session=session))
         # Who holds the output cannot be told to be ours, so that it is waited for.
         ident = agent.start("env -i setsid sleep 4000 & sleep 0.2; kill -9 $$", session=session, timeout_s=2)
-        assert eventually(lambda shell=shell: shell not in world.processes())
+        assert eventually(partial(world.lacks, shell))
         time.sleep(0.1)  # no number comes round again any faster
         numbers.append((world.intrude(shell, what), ident))
     if how == "cancel":

@@ -85,7 +85,11 @@ def test_what_must_be_known_before_a_command_has_its_timeout(start: Start, key: 
     agent, fuse = start()
     agent.run("v=1; cd /usr")
     fuse.silence = "taken"
-    ident = agent.start("echo not reached", timeout_s=0.5, **{key: f"{fuse.point}/file"})
+    place = f"{fuse.point}/file"
+    if key == "cwd":
+        ident = agent.start("echo not reached", timeout_s=0.5, cwd=place)
+    else:
+        ident = agent.start("echo not reached", timeout_s=0.5, requires=place)
     result = agent.wait_for(ident)
     assert result["execution"] == "stuck"
     assert "stdout" not in result
