@@ -30,8 +30,8 @@ PLAY = """
     - {{id: c8, run: 'echo x >>{folder}/c8'}}
 """
 KEEPALIVE_S = 0.5
-# Four times that without an answer, and five seconds.
-BACK_S = 4 * KEEPALIVE_S + 5
+# Three times that without an answer, and less than five seconds.
+BACK_S = 3 * KEEPALIVE_S + 4
 
 
 @dataclass
