@@ -19,8 +19,9 @@ class SshOptions:
     `host_key_checking` is ``yes``, ``accept-new`` (an unknown key is taken and remembered) or ``no``. `config_files`
     None means ``~/.ssh/config`` and ``/etc/ssh/ssh_config`` where they exist; an empty tuple means none.
     `become_password` is what sudo, doas or su on hosts are told: it is not for logging in.
-    `keepalive_s` is the time between two questions whether the host is there, `keepalive_count` how many such times without
-    a word make a link dead (never less than two). `origins` says of settings by name where they come from, for messages.
+    `keepalive_s` is the time between two questions whether the host is there, `keepalive_count` how many such times
+    without a word make a link dead (never less than two). `origins` says of settings by name where they come from, for
+    messages.
     """
 
     known_hosts: tuple[str, ...] = ()

@@ -109,8 +109,8 @@ class NoWayError(Exception):
 
 
 class Bastion:
-    """The way through one jump host. `connect` makes a connection to it; that it cannot be made holds for the run, unless
-    it was made before."""
+    """The way through one jump host. `connect` makes a connection to it; that it cannot be made holds for the run,
+    unless it was made before."""
 
     def __init__(self, name: str, connect: Callable[[], Awaitable[Standing]], queue: Queue) -> None:
         self._name = name
@@ -121,6 +121,7 @@ class Bastion:
         self._waiting = 0
         self._making: set[asyncio.Task[None]] = set()
         self._watching: set[asyncio.Task[None]] = set()
+        self._closing: set[asyncio.Task[None]] = set()
         self._failure: ConnectError | None = None
         self._failed_at = 0.0
         self._passed: set[str] = set()
@@ -157,6 +158,8 @@ class Bastion:
         for task in [*self._making, *self._watching]:
             task.cancel()
             await asyncio.wait({task})
+        if self._closing:
+            await asyncio.wait(self._closing)
         lanes, self._lanes = self._lanes, []
         await asyncio.gather(*(lane.standing.close() for lane in lanes))
 
@@ -168,7 +171,7 @@ class Bastion:
         try:
             with self._queue.waiting(host) if host else contextlib.nullcontext():
                 while True:
-                    self._lanes = [lane for lane in self._lanes if lane.standing.usable]
+                    self._clear()
                     room = next((lane for lane in self._lanes if lane.held < lane.most), None)
                     if room is not None:
                         self._moved = loop.time()
@@ -177,6 +180,13 @@ class Bastion:
                     await self._something_new(max(since, self._moved) + _PATIENCE_S)
         finally:
             self._waiting -= 1
+
+    def _clear(self) -> None:
+        """Leave the connections that broke; their proxy commands are ended."""
+        for lane in self._lanes:
+            if not lane.standing.usable:
+                self._start(self._closing, lane.standing.close())
+        self._lanes = [lane for lane in self._lanes if lane.standing.usable]
 
     def _make_more(self, host: str) -> None:
         """Start as many connections as those who wait need. Raises the reason why there can be none for `host`."""
