@@ -24,7 +24,6 @@ from checkrunner.model.inventory import Host
 from checkrunner.model.options import SshOptions
 from checkrunner.testing import ECHO, check_queues
 
-
 RELAY = """import os, select, socket, sys
 far = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
 while True:
