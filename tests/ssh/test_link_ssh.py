@@ -388,6 +388,22 @@ def test_a_normal_ending_leaves_nothing(make_sshd: MakeSshd) -> None:
     sshd.assert_clean()
 
 
+def test_who_comes_back_at_the_same_time_shares_a_connection(make_sshd: MakeSshd) -> None:
+    sshd = make_sshd()
+
+    async def main() -> None:
+        transport = SshTransport(sshd.options())
+        await transport.open(sshd.host(), ECHO, timeout_s=10)
+        sshd.kill_connections()
+        await asyncio.to_thread(wait_until, lambda: not sshd.connections(), what="the end of the connection")
+        await asyncio.sleep(0.2)
+        await asyncio.gather(*(transport.open(sshd.host(), ECHO, timeout_s=10) for _ in range(4)))
+        assert len(sshd.connections()) == 1
+        await transport.aclose()
+
+    run_async(main())
+
+
 # ---- hosts that cannot be reached
 
 
