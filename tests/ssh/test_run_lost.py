@@ -44,6 +44,7 @@ class Lossy:
     folder: Path
     jump: SshdFixture | None = None
     hosts: int = 1
+    variables: str = "checkrunner_agent: auto"
 
     def start(self, play: str = PLAY, *args: str, settings: str = "") -> subprocess.Popen[bytes]:
         """A run whose third check is running, and has been for long enough that the agent knows how to linger."""
@@ -58,7 +59,7 @@ class Lossy:
         names = "".join(f"    h{number}: {{}}\n" for number in range(1, self.hosts + 1))
         inventory = self.folder / "inventory.yml"
         inventory.write_text(
-            f"all:\n  hosts:\n{names}  vars:\n      ansible_host: 127.0.0.1\n      ansible_port: {port}\n"
+            f"all:\n  hosts:\n{names}  vars:\n      {self.variables}\n      ansible_host: 127.0.0.1\n      ansible_port: {port}\n"
             f"      ansible_user: {self.sshd.user}\n      ansible_ssh_private_key_file: {self.sshd.private_key}\n"
             f"      ansible_ssh_common_args: -F none -o UserKnownHostsFile={known} -o HostKeyAlias=behind{way}\n"
         )
@@ -331,6 +332,21 @@ def test_what_ended_while_the_link_was_dead_is_not_run_again(lossy: Lossy) -> No
     assert lossy.count("c3") == lossy.count("c8") == 1
     assert lines(finding(report, "c4")) == ["state 12 /usr"]
     lossy.sshd.assert_clean()
+
+
+def test_an_agent_in_shell_runs_nothing_behind_a_dead_link(lossy: Lossy) -> None:
+    play = PLAY.replace("sleep 300', timeout: 5m", "sleep 4; echo x >>{folder}/late', timeout: 5m")
+    play = play.replace("'echo five'", "'echo x >>{folder}/c5'")
+    lossy.variables = "checkrunner_agent: shell"
+    process = lossy.start(play)
+
+    lossy.proxy.stall()
+    report = lossy.finish(process)
+
+    assert report["totals"]["execution"] == {"done": 7, "lost": 1}, str(report["incomplete"])
+    assert "state_lost" in notes(report)
+    lossy.sshd.assert_clean()  # also of the first agent, whose connection still stands
+    assert [lossy.count(check) for check in ("c1", "c3", "late", "c5", "c8")] == [1, 1, 0, 1, 1]
 
 
 def test_an_interrupt_on_the_way_back(lossy: Lossy) -> None:
