@@ -31,9 +31,11 @@ os.write(1, word + rest)
 
 
 def test_only_one_line_is_taken_for_an_answer() -> None:
-    argv = [sys.executable, "-IS", TERMINAL, "nonce", "tty", sys.executable, "-IS", "-c", ASKS_TWICE]
+    argv = [sys.executable, "-IS", str(TERMINAL), "nonce", "tty", sys.executable, "-IS", "-c", ASKS_TWICE]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdin and process.stdout and process.stderr
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
         assert process.stderr.readline() == b"nonce-ask\n"
         process.stdin.write(b"secret\n")
         process.stdin.flush()
