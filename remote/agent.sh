@@ -1498,8 +1498,9 @@ _leave() {
 
 _finish() {
     trap '' HUP INT TERM PIPE
+    # KILL: a helper that has only just been forked still has our traps, and loses any other signal.
     # shellcheck disable=SC2086
-    kill $_helpers 2>/dev/null
+    kill -KILL $_helpers 2>/dev/null
     # shellcheck disable=SC2086
     wait $_helpers 2>/dev/null
     _bye=
