@@ -211,7 +211,7 @@ _request() {
 # What each verb knows. A value is put aside as _k_NAME, a number checked.
 _key() {
     case $_verb:$1 in
-    hello:nonce | run:session | run:input | run:stdin | slice:stream | slice:mode) ;;
+    hello:nonce | hello:resume | run:session | run:input | run:stdin | slice:stream | slice:mode) ;;
     hello:v | hello:host_bytes | hello:max_sessions | run:timeout_ms | run:cap | run:duration_ms | run:sample_ms | \
         run:sample_count | run:keep | slice:of | slice:first | slice:last | slice:before | slice:after | \
         slice:max_lines | slice:max_bytes | slice:line_bytes)
@@ -263,7 +263,7 @@ _section() {
     esac
 }
 
-_begin_hello() { _k_v='' _k_nonce='' _k_host_bytes=4611686018427387904 _k_max_sessions=16; }
+_begin_hello() { _k_v='' _k_nonce='' _k_host_bytes=4611686018427387904 _k_max_sessions=16 _k_resume=''; }
 _begin_run() {
     _k_session='' _k_timeout_ms=60000 _k_cap=67108864 _k_input=fail _k_stdin=null
     _k_duration_ms=0 _k_sample_ms=0 _k_sample_count=0 _k_keep=0
@@ -282,6 +282,10 @@ _serve_hello() {
     _hello=1
     _left=$_k_host_bytes
     _most=$_k_max_sessions
+    case $_k_resume in
+    '' | *[!0-9a-z-]*) ;;
+    *) _end_other "$_k_resume" ;;
+    esac
     _json "$_k_nonce"
     _nonce=$_j
     _json "$(id -un 2>/dev/null || id -u)"
@@ -297,6 +301,23 @@ _serve_hello() {
     _words $_lacks
     printf '"agent_kind":"shell","lacks":%s,"uid":%s,"user":%s,"host":%s,"pid":%s,"clock":%s,"dir":%s}\n' \
         "$_j" "$_uid" "$_user" "$_host" "$$" "$(date +%s)" "$_dir"
+}
+
+# _end_other TOKEN: end the agent whose link the client knows to be dead. It may not know, and would go on. Its ticker
+# sees that it is wanted; its number may be somebody else's by now, or one of another namespace.
+_end_other() {
+    for _s in "${XDG_RUNTIME_DIR-}" /dev/shm /var/tmp /tmp "${HOME-}"; do
+        _x=$_s/checkrunner-$1
+        # The name is no secret: only in a directory of our own is anything to be believed, or made. One that ticks.
+        if [ -O "$_x/." ] && [ ! -L "$_x" ] && [ -n "$(find "$_x/beat" -mmin -1 2>/dev/null)" ]; then
+            mkdir "$_x/wanted"
+            _n=0
+            while [ "$_n" -lt 6 ] && [ -d "$_x" ]; do
+                _n=$((_n + 1))
+                sleep 1
+            done
+        fi
+    done
 }
 
 _serve_run() {
@@ -1568,11 +1589,17 @@ _ticker() {
     trap '' PIPE
     exec 3>&-
     exec 3>"$_d/ev"
-    _parent=
+    _parent='' _wanted=0
     ! _stat self || _parent=$_pp
     while echo k >&3; do
         : >"$_d/beat"
         (trap - PIPE; exec sleep 1 3>&-)
+        if [ -d "$_d/wanted" ]; then
+            # Main may hang at an output that nobody takes any more.
+            [ "$_wanted" -lt 3 ] || break
+            _wanted=$((_wanted + 1))
+            echo e >&3
+        fi
         # Others of us still have the FIFO open, for both.
         if [ -z "$_parent" ]; then
             kill -0 "$$" || break

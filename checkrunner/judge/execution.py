@@ -26,9 +26,10 @@ REFUSED = Probe(
     name="become",
     kind=ProbeKind.MATCHES,
     stream=Stream.STDERR,
-    text=r"^(sudo|doas): |^Sorry, user |sudoers|^I'm sorry ",
+    text=r"^(sudo|doas): |^Sorry, user |(^|[^/A-Za-z0-9_.])sudoers([^:/A-Za-z0-9_.]|[.]?$)|^I'm sorry ",
 )
-"""Finds what sudo and doas say when they do not run a command, in any language."""
+"""Finds what sudo and doas say when they do not run a command, in any language; not the path of the file of rules,
+which a command may have something to say of."""
 
 _ENDS_OF_RUN = {
     "interrupted": "the run was interrupted",

@@ -114,6 +114,10 @@ class FramedSession:
         """
         await asyncio.shield(self._ready)
 
+    def when_ready(self, tell: Callable[[], None]) -> None:
+        """Call `tell` once the agent has said hello, or will not; soon where that is so already."""
+        self._ready.add_done_callback(lambda _: tell())
+
     async def run(
         self, step: Step, *, on_state: Callable[[Observation], None] | None = None, on_prompt: OnPrompt | None = None
     ) -> tuple[Result, Sequence[RawSlice | None]]:

@@ -141,12 +141,13 @@ class HostRun:
 
     def _account_s(self, step: Step) -> float:
         """How much longer a session's first check of another account may take: its start, once more with a password,
-        and somebody who types that."""
+        and somebody who types that; and the time until it is known that the account's remote side hangs, which must not
+        look as if the host's did."""
         account = step.command.become
         if account is None or (step.command.session, account) in self._accounts:
             return 0.0
         self._accounts.add((step.command.session, account))
-        return 2 * self._start_s + _TYPING_S
+        return 2 * self._start_s + _TYPING_S + _ANSWER_GRACE_S + self._away_s
 
     async def _wait_for_needs(self, planned: PlannedCheck) -> None:
         for key in planned.needs:

@@ -9,7 +9,17 @@ from dataclasses import dataclass, field
 from checkrunner.model.errors import SessionLostError, TemplateError
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
-from checkrunner.model.plan import CheckOutcome, Command, HostOutcome, OnPrompt, PlannedCheck, PromptText, Skip, Step
+from checkrunner.model.plan import (
+    Account,
+    CheckOutcome,
+    Command,
+    HostOutcome,
+    OnPrompt,
+    PlannedCheck,
+    PromptText,
+    Skip,
+    Step,
+)
 from checkrunner.model.playbook import Check
 from checkrunner.model.report import Wait
 from checkrunner.model.results import (
@@ -46,6 +56,7 @@ class FakeScript:
     host: Host
     checks: Sequence[PlannedCheck]
     timeout_s: float = 60.0
+    accounts: Mapping[str, Account] = field(default_factory=dict)
     seen: dict[str, set[str]] = field(default_factory=dict)
 
     def resolve(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Step | Skip:
@@ -54,7 +65,12 @@ class FakeScript:
             return Skip(planned=planned, reason="never")
         if planned.key.startswith("bad"):
             raise TemplateError("no such variable")
-        command = Command(shell=planned.key, session=planned.check.session, timeout_s=self.timeout_s)
+        command = Command(
+            shell=planned.key,
+            session=planned.check.session,
+            timeout_s=self.timeout_s,
+            become=self.accounts.get(planned.key),
+        )
         return Step(planned=planned, command=command)
 
     def judge(self, step: Step, result: Result, outcomes: Mapping[str, CheckOutcome]) -> Verdict:
