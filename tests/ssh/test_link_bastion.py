@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -22,6 +23,16 @@ from checkrunner.model.errors import ConnectError, ConnectTimeoutError, Throttle
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SshOptions
 from checkrunner.testing import ECHO, check_queues
+
+RELAY = """import os, select, socket, sys
+far = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+while True:
+    for one in select.select([0, far], [], [])[0]:
+        data = os.read(0, 65536) if one == 0 else far.recv(65536)
+        if not data:
+            sys.exit()
+        far.sendall(data) if one == 0 else os.write(1, data)
+"""
 
 
 class MakeSshd(Protocol):
@@ -338,6 +349,35 @@ def test_a_proxy_command_for_many_hosts_takes_turns_at_its_server(make_sshd: Mak
         assert wait.place.startswith("proxy command ssh -F none")
         assert wait.dropped > 0
         assert wait.hosts > 1
+        await transport.aclose()
+
+    run_async(main())
+
+
+def test_the_proxy_command_of_a_lost_jump_host_is_ended(make_sshd: MakeSshd, tmp_path: Path) -> None:
+    target, bastion = make_sshd(), make_sshd()
+    bastion.authorize(target.private_key)
+    started = tmp_path / "started"
+    relay = tmp_path / "relay"
+    relay.write_text(f"#!/bin/sh\necho $$ >>{started}\nexec {sys.executable} -IS -c '{RELAY}' {bastion.port}\n")
+    relay.chmod(0o755)
+    known = tmp_path / "known_both"
+    known.write_text(f"{target.known_hosts.read_text()}jump {bastion.host_key_line()}\n")
+    config = tmp_path / "config"
+    config.write_text(f"Host jump\n  HostKeyAlias jump\n  User {bastion.user}\n  ProxyCommand {relay}\n")
+    options = target.options(
+        known_hosts=(str(known),), private_key_file=str(target.private_key), config_files=(str(config),)
+    )
+    args = {"ssh_common_args": f"-F {config} -J jump"}
+
+    async def main() -> None:
+        transport = SshTransport(options)
+        await echo(transport, target.host(1, options=args))
+        bastion.kill_connections()
+        await asyncio.sleep(0.5)
+        await echo(transport, target.host(2, options=args))
+        first, _second = (int(line) for line in started.read_text().splitlines())
+        await asyncio.to_thread(wait_until, lambda: not Path(f"/proc/{first}").exists(), what="its end")
         await transport.aclose()
 
     run_async(main())

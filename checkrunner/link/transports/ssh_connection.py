@@ -300,7 +300,8 @@ def _connection_options(attempt: Attempt) -> asyncssh.SSHClientConnectionOptions
         request_pty=False,
         utf8_decode_errors="replace",
         keepalive_interval=settings.keepalive_s,
-        keepalive_count_max=settings.keepalive_count,
+        # asyncssh, as OpenSSH, waits for one interval more than it says: the one before its first question.
+        keepalive_count_max=max(1, settings.keepalive_count - 1),
         **_algorithms(settings, policy),
     )
 
