@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -115,6 +116,33 @@ def test_what_killed_agents_have_left_is_removed(start: Start, tmp_path: Path) -
     assert living.exists()
     assert foreign.exists()
     assert (target / "beat").exists()
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+def test_one_whose_link_is_dead_ends_when_another_is_there(start: Start, hangs: bool) -> None:
+    """It is told through its directory: the number of its process may be anybody's."""
+    old = start("true")
+    old.run("head -c 2000000 /dev/zero; sleep 4000 & :")
+    old.start("sleep 4001", session="other")
+    if hangs:  # at an answer that nobody takes
+        old.ask("slice", {"of": 1, "mode": "bytes", "first": 0, "last": 2_000_000, "max_bytes": 2_000_000})
+        assert eventually(lambda: select.select([old.stdout], [], [], 0)[0])
+    new = start("true", hello=f"v=1 nonce=n1 resume={old.directory.name.removeprefix('checkrunner-')}")
+    assert not old.directory.exists()
+    works(new)
+
+
+def test_what_is_not_ours_is_not_told_to_end(start: Start, tmp_path: Path) -> None:
+    uid = os.geteuid()
+    foreign, target = tmp_path / f"checkrunner-{uid}-5-00", tmp_path / "target"
+    for place in (foreign, target):
+        place.mkdir()
+        (place / "beat").touch()
+    os.chown(foreign, 65534, 65534)
+    (tmp_path / f"checkrunner-{uid}-6-00").symlink_to(target)
+    for number in (5, 6):
+        works(start("true", hello=f"v=1 nonce=n1 resume={uid}-{number}-00", env={"XDG_RUNTIME_DIR": str(tmp_path)}))
+    assert [path.name for place in (foreign, target) for path in place.iterdir()] == ["beat", "beat"]
 
 
 def test_the_source_is_plain_text_of_one_encoding() -> None:
