@@ -1741,6 +1741,7 @@ class Session(object):
                 lost = one.ppid == os.getpid() and one.sid not in agent.shells and agent.token not in environ
                 if self.marker + b"\0" in environ or alone and lost and pid not in agent.kept:
                     ours.add(pid)
+        busy = {one.ppid for one in found.values() if one.state not in "ZX"}
         earlier = {pid for pid in found if found[pid].ppid in self.known}  # what an earlier one has left goes on
         for pid in grown(found, ours) - grown(found, earlier):
             one = found[pid]
@@ -1751,8 +1752,8 @@ class Session(object):
                 kill(pid, signal.SIGTERM)
                 kill(pid, signal.SIGCONT)
                 run.remains[pid] = one.start
-            else:
-                run.leftover.append(pid)
+            elif not (one.comm == "sudo" and one.ppid not in found and one.ppid != self.shell and pid not in busy):
+                run.leftover.append(pid)  # what is left out is the half of a sudo with a terminal, about to end
         if run.keep and not run.ending:
             agent.endings.keep(agent, run, found)
 
