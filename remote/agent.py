@@ -1195,6 +1195,7 @@ class Session(object):
                     signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, [])
             signal.set_wakeup_fd(-1)
+            os.umask(self.agent.login_umask)
             if self.script_path is not None:
                 os.chdir(self.script_path)
             # -m here and not `set -m` later: only then does bash hand the terminal to each foreground pipeline.
@@ -2025,8 +2026,13 @@ class Agent(object):
         try:
             try:
                 self.find_bash()
+                # Files of ours are for us alone, and can be opened again: the login's own may forbid either.
+                self.login_umask = os.umask(0o077)
                 self.open_directory()
-                self.spare = self.session_of(self, "")
+                try:
+                    self.spare = self.session_of(self, "")
+                except BlockingIOError:
+                    raise Broken("internal", "no process can be started: the limit of processes (ulimit -u) is reached")
                 self.adopt()
                 self.remove_stale()
                 self.watch(0, self.on_input)

@@ -929,7 +929,7 @@ _never() {
     eval "_s=\${_phase$1-} _x=\$_pumps$1"
     [ "$_s" = running ] || return 0
     # shellcheck disable=SC2086
-    kill $_x 2>/dev/null
+    kill -KILL $_x 2>/dev/null
     rm -f "$_d/f$1.o" "$_d/f$1.e"
     [ "$2" = missing ] || eval "_notes$1=\"\$_notes$1 \$2\""
     eval "_why$1=not_run _phase$1=over_soon"
@@ -1454,7 +1454,7 @@ _ticker() {
 
 _clear_up() {
     # shellcheck disable=SC2086
-    [ -z "$_keepers" ] || kill $_keepers 2>/dev/null
+    [ -z "$_keepers" ] || kill -KILL $_keepers 2>/dev/null
     for _sg in TERM KILL; do
         # shellcheck disable=SC2046
         set -- $(for _s in /proc/[0-9]*; do echo "$_s/environ"; done | _holders "$_token." | sed 's|/proc/||;s|/.*||')
