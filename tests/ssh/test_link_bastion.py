@@ -331,6 +331,45 @@ def test_hosts_behind_a_real_jump_host_that_lets_in_two_at_a_time(
     wait_until(lambda: not bastion.connections(), what="the end of the jump connection")
 
 
+def _behind(target: SshdFixture, bastion: SshdFixture, folder: Path) -> tuple[SshOptions, dict[str, str]]:
+    """Options for hosts of the one behind the other."""
+    bastion.authorize(target.private_key)
+    known = folder / "known_both"
+    known.write_text(target.known_hosts.read_text() + bastion.known_hosts.read_text())
+    options = target.options(known_hosts=(str(known),), private_key_file=str(target.private_key))
+    return options, {"ssh_common_args": f"-J {bastion.user}@{bastion.address()}:{bastion.port}"}
+
+
+def test_a_server_behind_a_jump_host_that_drops_connections_is_asked_again(make_sshd: MakeSshd, tmp_path: Path) -> None:
+    target, bastion = make_sshd(options={"MaxStartups": "2:100:2"}), make_sshd()
+    options, args = _behind(target, bastion, tmp_path)
+    hosts = [target.host(1, name=f"name{number}", options=args) for number in range(12)]
+
+    async def main() -> None:
+        transport = SshTransport(options)
+        await asyncio.gather(*(echo(transport, host) for host in hosts))
+        (waited,) = [wait for wait in transport.waits() if "jump host" not in wait.place]
+        assert waited.dropped > 0
+        await transport.aclose()
+
+    run_async(main())
+
+
+def test_a_server_behind_a_jump_host_that_says_nothing_gave_no_answer(make_sshd: MakeSshd, tmp_path: Path) -> None:
+    target, bastion = make_sshd(), make_sshd()
+    options, args = _behind(target, bastion, tmp_path)
+
+    async def main() -> None:
+        transport = SshTransport(options)
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            host = replace(target.host(1, options=args), address="127.0.0.1", port=silent.getsockname()[1])
+            with pytest.raises(ConnectError, match="h1: no answer within the connect timeout"):
+                await transport.open(host, ECHO, timeout_s=2)
+        await transport.aclose()
+
+    run_async(main())
+
+
 def test_a_proxy_command_for_many_hosts_takes_turns_at_its_server(make_sshd: MakeSshd, tmp_path: Path) -> None:
     target, bastion = make_sshd(), make_sshd(options={"MaxStartups": "2:100:2"})
     bastion.authorize(target.private_key)

@@ -363,6 +363,8 @@ def test_the_password_of_the_inventory(host: Callable[..., Become]) -> None:
 @pytest.mark.parametrize("password", [None, PASSWORD])
 def test_the_agent_in_shell_becomes_others_too(host: Callable[..., Become], password: str | None) -> None:
     cli = host(sudoers=ASKED if password else ALL, password=password)
+    # Its helpers inherit that: they have to be ended otherwise.
+    (at(cli).homes[LOGIN] / ".bashrc").write_text("trap '' TERM HUP INT\n")
     inventory = cli.sshd.write_inventory(cli.folder / "own.yml", 1)
     inventory.write_text(inventory.read_text().replace("      vars:", "      vars:\n        checkrunner_agent: shell"))
     argv = cli.run_args(cli.playbook(WHO.format(user=OTHER, method="sudo", login=LOGIN)), "--format", "json")

@@ -7,12 +7,14 @@ import functools
 import hashlib
 import os
 import re
+import signal
 import stat
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from agent_process import Answer, eventually
 from contestants import Pool
@@ -44,6 +46,25 @@ def test_hello(start: Start) -> None:
     assert bool(hello["python"]) is (kind != "shell")
     assert bool(hello.get("lacks")) is (kind != "python")
     assert stat.S_IMODE(agent.directory.stat().st_mode) == 0o700
+
+
+def test_a_login_with_odd_ways(start: Start) -> None:
+    """It forbids itself its own files, and ignores what ends others: nothing of that is ours, nor left behind."""
+    numbers = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    umask = os.umask(0o777)
+    try:
+        agent = start()
+    finally:
+        os.umask(umask)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert stat.S_IMODE(agent.directory.stat().st_mode) == 0o700
+    assert agent.output("umask").strip() in ("0777", "777")
+    agent.start("sleep 301", session="other")
+    processes = psutil.Process(agent.process.pid).children(recursive=True)
+    agent.bye()
+    assert psutil.wait_procs(processes, timeout=10)[1] == []
 
 
 @pytest.mark.parametrize(
