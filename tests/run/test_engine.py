@@ -336,8 +336,8 @@ def test_a_remote_side_that_stops_answering_is_lost(monkeypatch: pytest.MonkeyPa
 
 def test_what_hangs_as_another_account_costs_no_host(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor what waits behind it in its session: it is given up later than a check's own time says."""
-    monkeypatch.setattr("checkrunner.run.host._ANSWER_GRACE_S", 1.0)
-    monkeypatch.setattr("checkrunner.run.host._TYPING_S", 0.0)
+    monkeypatch.setattr("checkrunner.run.turns._ANSWER_GRACE_S", 1.0)
+    monkeypatch.setattr("checkrunner.run.turns._TYPING_S", 0.0)
 
     async def given_up(step: Step) -> Result:
         await asyncio.sleep(1.5)
