@@ -235,9 +235,7 @@ def run(
         "timeout": timeout,
         "deadline": deadline,
         "color": color,
-        "become": "yes" if become else None,
-        "become_user": become_user,
-        "become_method": become_method,
+        **_become(become, become_user, become_method),
     }
     settings = resolve_settings(flags)
     if help_params:
@@ -258,6 +256,10 @@ def run(
         return check_run(request, format_name)
     report = _report(request, password, exports, quiet=quiet, verbose=verbose, interactive=interactive)
     return _deliver(destination, exports, report, color=settings.color)
+
+
+def _become(become: bool, user: str | None, method: str | None) -> dict[str, str | None]:
+    return {"become": "yes" if become else None, "become_user": user, "become_method": method}
 
 
 def _places(
@@ -329,7 +331,9 @@ def _deliver(destination: ReportOutput, exports: Exports, report: Report, *, col
         forget_stdout()
     except OSError as error:
         forget_stdout()
-        code = _not_written("stdout", error)
+        failed = _not_written("stdout", error)
+        # A terminal that was closed ends the run and takes the report no more.
+        code = code if report.run.ended == "interrupted" else failed
     return code
 
 
