@@ -15,6 +15,10 @@ __all__ = ["PREVIEW_SCHEMA", "explain_lines", "preview_document", "preview_lines
 PREVIEW_SCHEMA = "checkrunner/preview/1"
 _MOST_LINES = 4
 _MOST_ITEMS = 5
+_MOST_GROUPS = 5
+"""Ways in which a check comes to something else, where a whole run is shown; of one check, twice as many."""
+_MOST_NAMES = 100
+"""Characters of folded names of hosts."""
 _WORDS = {Runs.YES: "on", Runs.NO: "not on", Runs.LATER: "perhaps on"}
 
 
@@ -40,8 +44,9 @@ def preview_lines(run: RunPreview) -> Iterator[str]:
     for play in run.plays:
         yield from _play_lines(play)
         for check in play.checks:
-            for group in check.shared:
+            for group in check.shared[:_MOST_GROUPS]:
                 yield from _short(check, group)
+            yield from _further(check, _MOST_GROUPS, "    ")
         yield ""
     pairs = count_of(run.check_count, "check on a host", "checks on hosts")
     yield (
@@ -50,8 +55,25 @@ def preview_lines(run: RunPreview) -> Iterator[str]:
     )
 
 
+def _further(check: CheckPreview, shown: int, indent: str) -> Iterator[str]:
+    """What is said of the hosts that are not shown one by one."""
+    rest = check.shared[shown:]
+    if rest:
+        hosts = count_of(sum(group.host_count for group in rest), "more host")
+        yield f"{indent}... and {count_of(len(rest), 'more way')} on {hosts}: --format json has all"
+
+
+def _hosts(folded: str, number: int) -> str:
+    if len(folded) <= _MOST_NAMES:
+        return folded
+    cut = folded.rfind(",", 0, _MOST_NAMES)
+    return f"{folded[: cut if cut > 0 else _MOST_NAMES]},... ({number:,} in all)"
+
+
 def _play_lines(play: PlayPreview) -> Iterator[str]:
-    hosts = f"{count_of(play.host_count, 'host')}: {play.hosts}" if play.host_count else "no hosts"
+    hosts = (
+        f"{count_of(play.host_count, 'host')}: {_hosts(play.hosts, play.host_count)}" if play.host_count else "no hosts"
+    )
     yield safe(f"{play.name}  ({play.source})  {hosts}")
     if play.order:
         yield safe(f"  {play.order}")
@@ -59,7 +81,9 @@ def _play_lines(play: PlayPreview) -> Iterator[str]:
 
 def _short(check: CheckPreview, group: SharedPreview) -> Iterator[str]:
     preview = group.preview
-    words = [f"  {'  ' if check.follows else ''}{check.key}  {_WORDS[preview.runs]} {group.hosts}"]
+    words = [
+        f"  {'  ' if check.follows else ''}{check.key}  {_WORDS[preview.runs]} {_hosts(group.hosts, group.host_count)}"
+    ]
     if check.once:
         words.append("(once for all)")
     if preview.on:
@@ -112,8 +136,9 @@ def explain_lines(run: RunPreview) -> Iterator[str]:
             yield safe(f"{check.key}{name}  ({check.source})")
             for word, text in _facts(play, check):
                 yield safe(f"  {word + ':':<13}{text}")
-            for group in check.shared:
+            for group in check.shared[: 2 * _MOST_GROUPS]:
                 yield from _full(group)
+            yield from _further(check, 2 * _MOST_GROUPS, "  ")
 
 
 def _facts(play: PlayPreview, check: CheckPreview) -> Iterator[tuple[str, str]]:
@@ -141,7 +166,9 @@ def _facts(play: PlayPreview, check: CheckPreview) -> Iterator[tuple[str, str]]:
 def _full(group: SharedPreview) -> Iterator[str]:
     preview = group.preview
     said = f": {preview.reason}" if preview.reason else ""
-    yield safe(f"  {_WORDS[preview.runs]} {group.hosts} ({count_of(group.host_count, 'host')}){said}")
+    yield safe(
+        f"  {_WORDS[preview.runs]} {_hosts(group.hosts, group.host_count)} ({count_of(group.host_count, 'host')}){said}"
+    )
     if preview.runs is Runs.NO:
         return
     facts = [("in a session of", preview.on), ("as", preview.become), ("in", preview.cwd)]
