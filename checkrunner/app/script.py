@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from checkrunner.findings.slices import early_queries, queries, show
-from checkrunner.judge.execution import REFUSED
 from checkrunner.judge.judge import Judge
+from checkrunner.judge.refusals import REFUSALS
 from checkrunner.model.inventory import Host
 from checkrunner.model.plan import CheckOutcome, PlannedCheck, Skip, Step
 from checkrunner.model.results import RawSlice, Result, Slice, SliceQuery, Verdict
@@ -43,7 +43,7 @@ class HostScript:
         names = self._names[planned.key] = self._plan.names(planned, outcomes)
         probes = self._judge.probes(planned.check, names)
         if resolved.command.exact is not None:
-            probes = (*probes, REFUSED)
+            probes = (*probes, *REFUSALS)
         early = early_queries(planned.check, self._renderer(names)) if planned.check.slices else ()
         return replace(resolved, probes=probes, early=early) if probes or early else resolved
 

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from checkrunner.judge.execution import not_found, not_looked, refused
+from checkrunner.judge.execution import not_found, not_looked
 from checkrunner.judge.expectations import EXPECTATIONS, Case, Ruling, clip, gap
 from checkrunner.judge.readings import READING_NAMES, each_reading, in_reading
+from checkrunner.judge.refusals import refused
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.metadata import result_names, truth
 from checkrunner.model.plan import Step

@@ -43,6 +43,8 @@ _TOGETHER_S = 1.0
 # engine gives a host: who hangs there costs the account's checks alone.
 _ANSWER_GRACE_S = 12.0
 _FETCH_S = 25.0
+# How long an account's session may still begin when the run is cancelled.
+_BEGIN_S = 1.0
 _HUNG = "it stopped answering"
 
 
@@ -87,6 +89,7 @@ class _Other:
     opening: asyncio.Future[FramedSession]
     gone: BecomeError | None = None
     hung: bool = False
+    dropped: bool = False
     due: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -158,6 +161,8 @@ class Accounts:
                     session.when_ready(lambda: self._limit(limit, other, step))
                     result, early = await session.run(step, on_state=on_state, on_prompt=on_prompt)
             except HostError as error:
+                if other.dropped:
+                    return _cancelled(step), [None] * len(step.early)
                 await self._raise(other, error)
             except TimeoutError:
                 await self._give_up(other, session)
@@ -184,8 +189,19 @@ class Accounts:
     async def cancel(self) -> None:
         """End every command of every account, and what waits for an account; see the seam."""
         self._cancelled.set()
-        sessions = [other.session for other in self._others.values() if other.session is not None]
-        await asyncio.gather(self._login.cancel(), *(_quietly(session.cancel()) for session in sessions))
+        others = [self._cancel(other, other.session) for other in self._others.values() if other.session is not None]
+        await asyncio.gather(self._login.cancel(), *others)
+
+    async def _cancel(self, other: _Other, session: FramedSession) -> None:
+        """End its commands. What has not begun has none: sudo may hang, or somebody be asked for a password."""
+        with contextlib.suppress(HostError, TimeoutError):
+            async with asyncio.timeout(_BEGIN_S):
+                await session.ready()
+        if session.began:
+            await _quietly(session.cancel())
+        else:
+            other.dropped = True
+            await session.aclose()
 
     async def aclose(self) -> None:
         """End the remote side of every account. Idempotent, never raises."""

@@ -26,6 +26,11 @@ PROMPTS = {"sudo": "stderr", "doas": "tty", "su": "stdin"}
 """Where each program reads a password from: sudo can be told to use its standard input and to prompt on standard
 error; the others want a terminal."""
 
+# No rule and no password helps then.
+_STATE = (
+    r"\b(account|password|token)\b.*\b(expired|locked|disabled|invalid|no longer valid)|new one required|"
+    "validation failure|change (your|expired) password"
+)
 # In this order: a message may fit several.
 _SAID: tuple[tuple[BecomeFailure, str], ...] = (
     (BecomeFailure.NEEDS_TTY, r"must have a tty|(?<!no )tty (is )?required|must be run from a terminal"),
@@ -33,11 +38,12 @@ _SAID: tuple[tuple[BecomeFailure, str], ...] = (
         BecomeFailure.UNKNOWN_USER,
         r"unknown user|invalid user|no passwd entry|user \S+ (not found|does not exist)|unknown login",
     ),
+    (BecomeFailure.NOT_ALLOWED, _STATE),
     (
         BecomeFailure.NOT_ALLOWED,
         (
             "not in the sudoers|not allowed to|may not run|afraid i can|not permitted|permission denied|not enabled|"
-            "not available|account .*(expired|invalid)|validation failure"
+            "not available"
         ),
     ),
     (
@@ -58,8 +64,9 @@ _ADVICE = {
     BecomeFailure.NEEDS_TTY: "Take the requirement away for this account, in sudoers: Defaults:{login} !requiretty",
     BecomeFailure.NOT_INSTALLED: "Install it, or take another `become_method`",
     BecomeFailure.UNKNOWN_USER: "See `become_user`",
-    BecomeFailure.FAILED: "See what it says by hand: ssh HOST {by_hand}",
+    BecomeFailure.FAILED: "See what it says by hand: ssh {terminal}HOST {by_hand}",
 }
+_STATE_ADVICE = "See the state of the account of {owner} on the host: chage -l, passwd -S, faillock --user"
 
 
 def sure_name(account: Account) -> None:
@@ -137,9 +144,11 @@ def _inner(account: Account, line: str) -> str:
 def last_words(stderr: bytes, nonce: str) -> str:
     """What sudo, doas or su said, without what came before it and without our marks; one line."""
     ready, _, ask = marks(nonce)
-    said = stderr.rpartition(ready)[2].replace(ask, b" ").decode("utf-8", "replace")
+    said = stderr.rpartition(ready)[2]
+    # What comes before the prompt, such as a lecture, says nothing of what became of the answer.
+    said = (said.partition(ask)[2] or said).replace(ask, b" ")
     # Our own line is of no interest to anybody.
-    return one_line(_OUR_LINE.sub("/bin/sh", said), _SHOWN)
+    return one_line(_OUR_LINE.sub("/bin/sh", said.decode("utf-8", "replace")), _SHOWN)
 
 
 def failure(account: Account, stderr: bytes, nonce: str, *, login: str = "", answered: bool = False) -> BecomeError:
@@ -177,8 +186,10 @@ def _rules(user: str, login: str) -> dict[str, str]:
     }
 
 
-def describe(kind: BecomeFailure, account: Account, said: str = "", login: str = "") -> BecomeError:
-    """The error of this kind in words. `said` follows in brackets, if anything."""
+def describe(
+    kind: BecomeFailure, account: Account, said: str = "", login: str = "", *, asks: bool = False
+) -> BecomeError:
+    """The error of this kind in words. `said` follows them, if anything; `asks` says that it wants an answer."""
     method, user = account.method, account.user
     what = {
         BecomeFailure.PASSWORD_REQUIRED: f"{method} wants a password before it runs anything as {user}",
@@ -195,6 +206,9 @@ def describe(kind: BecomeFailure, account: Account, said: str = "", login: str =
     whose = (
         f"Su asks for {user}'s own" if method == "su" else f"{method.title()} asks for that of the account that logs in"
     )
-    by_hand = f"su {user} -c true" if method == "su" else f"{method} -n -u {user} true"
-    hint = _ADVICE[kind].format(rule=rule, whose=whose, login=who, by_hand=by_hand)
+    by_hand = f"su {user} -c true" if method == "su" else f"{method} {'' if asks else '-n '}-u {user} true"
+    state = kind is BecomeFailure.NOT_ALLOWED and re.search(_STATE, said.lower())
+    advice = _STATE_ADVICE if state else _ADVICE[kind]
+    owner = user if method == "su" else who
+    hint = advice.format(rule=rule, whose=whose, login=who, by_hand=by_hand, owner=owner, terminal="-t " * asks)
     return BecomeError(kind, f"{what}{said}", hint=hint)

@@ -193,8 +193,8 @@ class BecomeStarter(Starter):
                 await self._wait_for_turn()
                 await link.channel.send(self._password.reveal().encode("utf-8", "surrogateescape") + b"\n")
             elif answered and tail.count(ask) > 1:
-                raise self._wrong()
-            elif went and now - since > _QUESTION_S and said.rstrip(b" ")[-1:] in (b":", b"?") and ask not in said:
+                raise self._asked_again(tail, link)
+            elif went and now - since > _QUESTION_S and said.rpartition(ask)[2].rstrip(b" ")[-1:] in (b":", b"?"):
                 raise self._other_question(said, link)
             await asyncio.sleep(_LOOK_S)
 
@@ -216,6 +216,20 @@ class BecomeStarter(Starter):
             raise self._wrong()
         tried.now[key] = self._turn
 
+    def _asked_again(self, said: bytes, link: Link) -> BecomeError:
+        """What a second prompt means. Whatever it is, the password is not tried again on this host."""
+        becoming = self._becoming
+        wrong = self._wrong()
+        _, _, ask = marks(self._nonces[link.nonce])
+        between = said.split(ask)[1].strip()
+        if becoming.account.method != "sudo" or not between:
+            # sudo says so before it asks for a password again; doas and su never ask for it again.
+            return self._other_question(said, link)
+        error = failure(becoming.account, between, self._nonces[link.nonce], login=becoming.login)
+        return error if error.kind is BecomeFailure.NOT_ALLOWED else wrong
+
     def _other_question(self, said: bytes, link: Link) -> BecomeError:
-        asks = f": it asks what a password does not answer ({last_words(said, self._nonces[link.nonce])})"
-        return describe(BecomeFailure.FAILED, self._becoming.account, asks, self._becoming.login)
+        # No colon at the end: what follows would be taken for a password, and masked.
+        words = last_words(said, self._nonces[link.nonce]).rstrip(": ")
+        asks = ": it asks what the password does not answer" + (f" ({words})" if words else "")
+        return describe(BecomeFailure.FAILED, self._becoming.account, asks, self._becoming.login, asks=True)

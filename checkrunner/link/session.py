@@ -114,6 +114,11 @@ class FramedSession:
         """
         await asyncio.shield(self._ready)
 
+    @property
+    def began(self) -> bool:
+        """Whether the agent has said hello, or is known not to."""
+        return self._ready.done()
+
     def when_ready(self, tell: Callable[[], None]) -> None:
         """Call `tell` once the agent has said hello, or will not; soon where that is so already."""
         self._ready.add_done_callback(lambda _: tell())

@@ -10,7 +10,7 @@ import signal
 import time
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from async_helpers import run_async
@@ -18,6 +18,7 @@ from async_helpers import run_async
 from checkrunner.link.accounts import Accounts
 from checkrunner.link.session import FramedSession, open_session
 from checkrunner.link.transports.local import LocalTransport
+from checkrunner.link.transports.process import ProcessChannel
 from checkrunner.model.errors import BecomeError, BecomeFailure
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import LocalOptions, SessionOptions
@@ -119,3 +120,45 @@ def test_commands_have_their_time_one_after_another(monkeypatch: pytest.MonkeyPa
             assert [result.execution for result, _ in results] == [Execution.DONE] * 4
 
     run_async(main())
+
+
+class _Silent(LocalTransport):
+    """Starts what says nothing, as a sudo does that waits for somebody's password."""
+
+    def __init__(self) -> None:
+        super().__init__(LocalOptions())
+        self.opened = asyncio.Event()
+
+    async def open(self, host: Host, command: str, *, timeout_s: float) -> ProcessChannel:
+        self.opened.set()
+        return await super().open(host, "exec sleep 60", timeout_s=timeout_s)
+
+
+def test_a_cancel_does_not_wait_for_an_account_that_has_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checkrunner.link.accounts._BEGIN_S", 0.2)
+
+    async def check() -> None:
+        real, silent = LocalTransport(LocalOptions()), _Silent()
+
+        async def start(transport: LocalTransport) -> FramedSession:
+            return await open_session(transport, HOST, options=SessionOptions(hello_timeout_s=60), timeout_s=5)
+
+        login = await start(real)
+        await login.ready()
+        login.user, login.uid = "me", -1
+        sessions = Accounts(HOST, login, lambda *_: start(silent))
+        try:
+            waiting = asyncio.ensure_future(sessions.run(step("true", THEM, TAIL)))
+            beside = step("true")
+            await silent.opened.wait()
+            await sessions.run(replace(beside, command=replace(beside.command, session="beside")))
+            async with asyncio.timeout(30):
+                await sessions.cancel()
+                result, early = await waiting
+            assert (result.execution, result.notes, early) == (Execution.NOT_RUN, ("cancelled",), [None])
+        finally:
+            await sessions.aclose()
+            await real.aclose()
+            await silent.aclose()
+
+    run_async(check())

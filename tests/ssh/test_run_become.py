@@ -242,7 +242,24 @@ def test_another_question_is_named(host: Callable[..., Become]) -> None:
     (at(cli).homes[LOGIN] / ".bashrc").write_text(f"PATH={cli.folder}:$PATH\n")
     cli.folder.chmod(0o755)
     said = refused(cli)
-    assert "asks what a password does not answer (Verification code:)" in said
+    assert "asks what the password does not answer (Verification code)" in said
+
+
+@pytest.mark.parametrize("method", ["sudo", "su"])
+def test_a_password_that_must_be_changed_is_named_soon(host: Callable[..., Become], method: str) -> None:
+    user, password = (OTHER, OTHER_PASSWORD) if method == "su" else ("root", PASSWORD)
+    cli = host(sudoers=ASKED, password=password, must_change=True)
+    said = refused(cli, user, method)
+    assert said.startswith(
+        f"become_failed: {method} started nothing as {user}: it asks what the password does not answer"
+    )
+    assert "expired" in said if method == "sudo" else "change your password" in said
+
+
+def test_a_second_factor_is_not_a_wrong_password(host: Callable[..., Become]) -> None:
+    pam = "auth required pam_unix.so\nauth required pam_stress.so\naccount required pam_unix.so\n"
+    said = refused(host(sudoers=ASKED, password=PASSWORD, pam=pam))
+    assert said.startswith("become_failed: sudo started nothing as root: it asks what the password does not answer")
 
 
 @pytest.mark.parametrize("most", ["1", "2"])
