@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.metadata import truth
 from checkrunner.model.playbook import Check
 from checkrunner.model.problems import Level, Problem
+from checkrunner.model.sources import SourceRef
 from checkrunner.model.tasks import BlockPart, BlockPlace, Module
 from checkrunner.plan.build import Plan
 from checkrunner.plan.hostplan import Entry, HostPlan
@@ -27,18 +29,31 @@ def unreachable(plan: Plan, *, guess: bool) -> Iterator[Problem]:
         if check_tags(shape.play, shape.check) == {"never"}:
             hint = "Give it a second tag to select it by"
             yield _at(shape, f"check {shape.check.id!r} has only the tag `never`: no run selects it", hint)
-    yield from _by_conditions(plan, guess)
+    yield from _everywhere(plan, _by_conditions(plan, guess))
     for play_index, play in enumerate(plan.playbook.plays):
         if play.tasks:
             shapes = {id(shape.check): shape for shape in plan.shapes.values() if shape.play_index == play_index}
             yield from _behind_ends(play.checks, shapes)
 
 
+def _everywhere(plan: Plan, found: Iterable[tuple[str, Problem]]) -> Iterator[Problem]:
+    """The problems of those checks that are reached nowhere: one in an included file may be several."""
+    told: dict[SourceRef, list[Problem]] = {}
+    dead: Counter[SourceRef] = Counter()
+    for key, problem in found:
+        told.setdefault(problem.source, []).append(problem)
+        dead[plan.shapes[key].check.source] += 1
+    there = Counter(shape.check.source for key, shape in plan.shapes.items() if key in plan.selected)
+    for source, problems in told.items():
+        if dead[source] >= there[source]:
+            yield problems[0]
+
+
 def _at(shape: Shape, message: str, hint: str = "") -> Problem:
     return Problem(level=Level.WARNING, rule="unreachable", message=message, source=shape.check.source, hint=hint)
 
 
-def _by_conditions(plan: Plan, guess: bool) -> Iterator[Problem]:
+def _by_conditions(plan: Plan, guess: bool) -> Iterator[tuple[str, Problem]]:
     """Those that each of their hosts rules out, and those that need one of them."""
     hosts: dict[str, list[tuple[HostPlan, Entry]]] = {}
     for host in plan.hosts:
@@ -56,7 +71,7 @@ def _by_conditions(plan: Plan, guess: bool) -> Iterator[Problem]:
             continue
         dead.add(key)
         message, hint = found
-        yield _at(shape, message, hint)
+        yield key, _at(shape, message, hint)
 
 
 def _why(shape: Shape, where: Sequence[tuple[HostPlan, Entry]], dead: set[str], guess: bool) -> tuple[str, str] | None:

@@ -323,7 +323,7 @@ def test_tags(tags: tuple[str, ...], message: str) -> None:
 def test_registered_names() -> None:
     checks = [
         make_check("a", register="x"),
-        make_check("b", register="x"),
+        make_check("b", line=2, register="x"),
         make_check("c", register="var"),
         make_check("d", register="own"),
         make_check("e", register="rc"),

@@ -42,7 +42,9 @@ def told(plan: Plan, *, guess: bool = False) -> list[str]:
     ],
 )
 def test_conditions(when: list[str], message: str, guessed: bool) -> None:
-    plan = plan_of(make_check("before", register="before"), make_check(when=when), hosts=WEB, play_vars={"off": False})
+    plan = plan_of(
+        make_check("before", register="before"), make_check(when=when, line=2), hosts=WEB, play_vars={"off": False}
+    )
     assert told(plan) == ([message] if message else [])
     assert told(plan, guess=True) == ([message] if guessed else [])
 
@@ -53,8 +55,8 @@ def test_conditions_of_the_plays_own_variables_hold_for_all_hosts() -> None:
 
 
 def test_loops_over_nothing_and_items() -> None:
-    items = make_check("d", "echo {{ item }}", loop=loop_of(["a"]), when=["item == 'b'"])
-    plan = plan_of(make_check(loop=loop_of([])), items, make_check("e", needs=("c",)), hosts=WEB)
+    items = make_check("d", "echo {{ item }}", 2, loop=loop_of(["a"]), when=["item == 'b'"])
+    plan = plan_of(make_check(loop=loop_of([])), items, make_check("e", line=3, needs=("c",)), hosts=WEB)
     assert told(plan) == [
         "check 'c' loops over an empty list: it never runs",
         "check 'e' never runs: it needs 'c', which never runs",
@@ -65,8 +67,8 @@ def test_needs_of_another_plays_hosts() -> None:
     db = [make_host("d1", ("db",))]
     plays = [
         (make_play(make_check("up")), db),
-        (make_play(make_check("lag", needs=("up",)), make_check("other"), name="q"), WEB),
-        (make_play(make_check("more", needs=("up",)), name="r"), [*WEB, *db]),
+        (make_play(make_check("lag", line=2, needs=("up",)), make_check("other", line=3), name="q"), WEB),
+        (make_play(make_check("more", line=4, needs=("up",)), name="r"), [*WEB, *db]),
     ]
     assert told(plan_plays(plays)) == ["check 'lag' never runs: it needs 'up', which runs on none of its hosts"]
     assert told(plan_plays(plays), guess=True) == []
@@ -148,3 +150,10 @@ def test_names_of_hosts_and_groups(fields: dict[str, Any], message: str, column:
 def test_raw_texts_name_nobody() -> None:
     check = Check(id="c", name="c", run=text("echo {{ groups['wbe'] }}", raw=True))
     assert list(unknown_names(plan_of(check, hosts=WEB), inventory())) == []
+
+
+def test_a_check_of_an_included_file_may_be_reached_elsewhere() -> None:
+    same: dict[str, Any] = {"line": 9, "when": ["level > 2"]}
+    here = make_check("a", vars={"level": 1}, **same)
+    assert told(plan_of(here, make_check("b", vars={"level": 3}, **same))) == []
+    assert len(told(plan_of(here, make_check("b", vars={"level": 2}, **same)))) == 1
