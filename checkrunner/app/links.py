@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from checkrunner.link.accounts import Accounts
 from checkrunner.link.agents import agent_of
 from checkrunner.link.questions import AskPassword
@@ -14,6 +16,9 @@ from checkrunner.model.seams import Queues, Session, Transport
 from checkrunner.model.sources import Secret
 from checkrunner.settings import Settings
 
+if TYPE_CHECKING:  # it is loaded where a check becomes another user
+    from checkrunner.link.become_start import Tried
+
 __all__ = ["Links"]
 
 
@@ -24,7 +29,7 @@ class Links:
         self._settings = settings
         self._ssh = settings.ssh_options(password)
         self._transports: dict[str, Transport] = {}
-        self._wrong: dict[str, set[tuple[str, Secret]]] = {}
+        self._tried: dict[str, Tried] = {}
 
     def warnings(self, host: Host) -> tuple[str, ...]:
         """What the host's settings ask for and its transport does not do. Connects nothing. Raises UsageError members
@@ -37,18 +42,19 @@ class Links:
         error = unsupported(host)
         if error is not None:
             raise error
+        options = self._settings.session_options()
         login = await open_session(
             self._transport(host),
             host,
-            options=self._settings.session_options(),
+            options=options,
             timeout_s=self._ssh.connect_timeout_s,
         )
-        return Accounts(host, login, self._open_as)
+        return Accounts(host, login, self._open_as, away_s=options.away_s)
 
     async def _open_as(
         self, host: Host, account: Account, login: FramedSession, ask: AskPassword | None
     ) -> FramedSession:
-        from checkrunner.link.become_start import BecomeStarter, Becoming
+        from checkrunner.link.become_start import BecomeStarter, Becoming, Tried
 
         own = host.options.get("become_password")
         becoming = Becoming(
@@ -57,7 +63,7 @@ class Links:
             ask=ask,
             login=login.user or host.user or "",
             patient=any(note.startswith("login_reads") for note in login.notes),
-            wrong=self._wrong.setdefault(host.name, set()),
+            tried=self._tried.setdefault(host.name, Tried()),
         )
         options = self._settings.session_options()
         starter = BecomeStarter(self._transport(host), host, options, self._ssh.connect_timeout_s, becoming)

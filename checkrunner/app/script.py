@@ -7,8 +7,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from checkrunner.findings.slices import early_queries, queries, show
-from checkrunner.judge.execution import REFUSED, not_looked, refused
+from checkrunner.judge.execution import not_looked
 from checkrunner.judge.judge import Judge
+from checkrunner.judge.refusals import REFUSALS, refused
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.inventory import Host
 from checkrunner.model.plan import CheckOutcome, Items, Judgement, PlannedCheck, Settled, Skip, Step
@@ -47,7 +48,7 @@ class HostScript:
         names = self._names[planned.key] = self._plan.names(planned, outcomes)
         probes = self._judge.probes(planned.check, names)
         if resolved.command.exact is not None:
-            probes = (*probes, REFUSED)
+            probes = (*probes, *REFUSALS)
         early = early_queries(planned.check, self._renderer(names)) if planned.check.slices else ()
         if planned.check.consensus is not None:
             from checkrunner.judge.consensus import answer_query

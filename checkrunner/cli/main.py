@@ -12,8 +12,10 @@ import typer
 
 from checkrunner import __version__
 from checkrunner.cli.checks import checks
-from checkrunner.cli.failure import fail, forget_stdout
+from checkrunner.cli.explain import explain
+from checkrunner.cli.failure import fail, forget_closed_stderr, forget_stdout
 from checkrunner.cli.hosts import hosts
+from checkrunner.cli.init import init
 from checkrunner.cli.inventory import inventory
 from checkrunner.cli.lint import lint
 from checkrunner.cli.run import EXAMPLES, run
@@ -61,7 +63,9 @@ def _root(
 
 
 app.command("run", epilog=EXAMPLES)(run)
+app.command("init")(init)
 app.command("lint")(lint)
+app.command("explain")(explain)
 app.command("hosts")(hosts)
 app.command("inventory")(inventory)
 app.command("checks")(checks)
@@ -70,6 +74,13 @@ app.command("schema")(schema)
 
 def run_command_line(arguments: Sequence[str]) -> int:
     """Run one command line; returns the exit code. Never raises. An empty one asks for help."""
+    try:
+        return _run(arguments)
+    finally:
+        forget_closed_stderr()
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         code = app(args=list(arguments) or ["--help"], prog_name="checkrunner", standalone_mode=False)
     except CheckrunnerError as error:

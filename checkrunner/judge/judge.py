@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from checkrunner.judge.execution import not_found, not_looked, refused
+from checkrunner.judge.execution import not_found, not_looked
 from checkrunner.judge.expectations import EXPECTATIONS, Case, Ruling, clip, gap
 from checkrunner.judge.names import Over
 from checkrunner.judge.readings import READING_NAMES, each_reading, in_reading
+from checkrunner.judge.refusals import refused
 from checkrunner.judge.severities import WORST, unmet
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.metadata import ValueNames, result_names, truth, unread_names
@@ -177,6 +178,10 @@ class Judge:
 
     def _items(self, check: Check) -> tuple[_Item, ...]:
         return self._about(check)[1]
+
+    def expects_rc_0(self, check: Check) -> bool:
+        """Whether the check is expected to end with 0 though nobody wrote it."""
+        return check.task is None and not self._speaks_of_rc(check)
 
     def _speaks_of_rc(self, check: Check) -> bool:
         return self._about(check)[2]
