@@ -1195,6 +1195,7 @@ class Session(object):
                     signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, [])
             signal.set_wakeup_fd(-1)
+            os.umask(self.agent.login_umask)
             if self.script_path is not None:
                 os.chdir(self.script_path)
             # -m here and not `set -m` later: only then does bash hand the terminal to each foreground pipeline.
@@ -1741,6 +1742,7 @@ class Session(object):
                 lost = one.ppid == os.getpid() and one.sid not in agent.shells and agent.token not in environ
                 if self.marker + b"\0" in environ or alone and lost and pid not in agent.kept:
                     ours.add(pid)
+        busy = {one.ppid for one in found.values() if one.state not in "ZX"}
         earlier = {pid for pid in found if found[pid].ppid in self.known}  # what an earlier one has left goes on
         for pid in grown(found, ours) - grown(found, earlier):
             one = found[pid]
@@ -1751,8 +1753,8 @@ class Session(object):
                 kill(pid, signal.SIGTERM)
                 kill(pid, signal.SIGCONT)
                 run.remains[pid] = one.start
-            else:
-                run.leftover.append(pid)
+            elif not (one.comm == "sudo" and one.ppid not in found and one.ppid != self.shell and pid not in busy):
+                run.leftover.append(pid)  # what is left out is the half of a sudo with a terminal, about to end
         if run.keep and not run.ending:
             agent.endings.keep(agent, run, found)
 
@@ -2024,8 +2026,13 @@ class Agent(object):
         try:
             try:
                 self.find_bash()
+                # Files of ours are for us alone, and can be opened again: the login's own may forbid either.
+                self.login_umask = os.umask(0o077)
                 self.open_directory()
-                self.spare = self.session_of(self, "")
+                try:
+                    self.spare = self.session_of(self, "")
+                except BlockingIOError:
+                    raise Broken("internal", "no process can be started: the limit of processes (ulimit -u) is reached")
                 self.adopt()
                 self.remove_stale()
                 self.watch(0, self.on_input)

@@ -2,7 +2,8 @@
 
 Arguments: a nonce, where the program reads its answer (`tty`: from its controlling terminal, `stdin`: from its standard
 input; its real one is then descriptor 3), and its command line. When the terminal's echo is off, nonce and `-ask` are
-written to standard error, and one line is read from standard input and typed.
+written to standard error; the first time, one line is read from standard input and typed. What asks again, be it later
+and something else, gets no answer: our input is the program's by then.
 """
 
 import fcntl
@@ -53,7 +54,7 @@ def main(nonce, where, *argv):
             os._exit(127)
     # The terminal stays open here: the program may open and close it again and again.
     os.close(1)  # its end is the program's
-    hidden, pause = False, 0.03
+    hidden, answered, pause = False, False, 0.03
     while True:
         if select.select([master], [], [], pause)[0]:
             os.write(2, os.read(master, 4096))
@@ -63,7 +64,9 @@ def main(nonce, where, *argv):
         now = not termios.tcgetattr(master)[3] & termios.ECHO
         if now and not hidden:
             os.write(2, nonce.encode() + b"-ask\n")
-            os.write(master, read_line())
+            if not answered:
+                os.write(master, read_line())
+            answered = True
             pause = 0.5  # what is said wakes us; for the rest of the run there is nothing else to do
         hidden = now
 

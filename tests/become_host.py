@@ -39,7 +39,8 @@ def why_not(*programs: str) -> str:
 
 class BecomeHost(SshdFixture):
     """Log in as `LOGIN`. `sudoers` and `doas` are lines of those files; `files` maps paths of the host to what they
-    hold (in /etc; None hides a file of any other place); `pam` has lines for sudo, doas and su in place of the usual ones."""
+    hold (in /etc; None hides a file of any other place); `pam` has lines for sudo, doas and su in place of the usual ones.
+    With `must_change` the passwords have to be changed first."""
 
     def __init__(
         self,
@@ -51,12 +52,14 @@ class BecomeHost(SshdFixture):
         login_shell: str = "/bin/bash",
         files: Mapping[str, str | None] | None = None,
         options: dict[str, str] | None = None,
+        must_change: bool = False,
     ) -> None:
         super().__init__(folder, options={"SetEnv": "CHECKED=yes"} | (options or {}))
         self.user = LOGIN
         self.uids = {LOGIN: 61000 + secrets.randbelow(2000), OTHER: 63000 + secrets.randbelow(2000)}
         self.homes = {name: folder / "homes" / name for name in self.uids}
         self._shell = login_shell
+        self._changed = 0 if must_change else 19000
         self._files = {
             "/etc/sudoers": f"Defaults env_reset, use_pty\nroot ALL=(ALL) ALL\n{sudoers}\n",
             "/etc/doas.conf": f"{doas}\n",
@@ -82,7 +85,7 @@ class BecomeHost(SshdFixture):
                 ["openssl", "passwd", "-6", "-stdin"], input=password.encode(), capture_output=True, check=True
             )
             passwd += f"{name}:x:{uid}:{uid}::{self.homes[name]}:{shells[name]}\n"
-            shadow += f"{name}:{made.stdout.decode().strip()}:19000:0:99999:7:::\n"
+            shadow += f"{name}:{made.stdout.decode().strip()}:{self._changed}:0:99999:7:::\n"
             group += f"{name}:x:{uid}:\n"
         return {"/etc/passwd": passwd, "/etc/shadow": shadow, "/etc/group": group}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checkrunner.link.accounts import Accounts
 from checkrunner.link.agents import agent_of
-from checkrunner.link.become_start import AskPassword, BecomeStarter, Becoming
+from checkrunner.link.become_start import AskPassword, BecomeStarter, Becoming, Tried
 from checkrunner.link.session import FramedSession, open_session
 from checkrunner.link.transports import make_transport, unsupported
 from checkrunner.model.inventory import Host
@@ -24,7 +24,7 @@ class Links:
         self._settings = settings
         self._ssh = settings.ssh_options(password)
         self._transports: dict[str, Transport] = {}
-        self._wrong: dict[str, set[tuple[str, Secret]]] = {}
+        self._tried: dict[str, Tried] = {}
 
     def warnings(self, host: Host) -> tuple[str, ...]:
         """What the host's settings ask for and its transport does not do. Connects nothing. Raises UsageError members
@@ -37,13 +37,14 @@ class Links:
         error = unsupported(host)
         if error is not None:
             raise error
+        options = self._settings.session_options()
         login = await open_session(
             self._transport(host),
             host,
-            options=self._settings.session_options(),
+            options=options,
             timeout_s=self._ssh.connect_timeout_s,
         )
-        return Accounts(host, login, self._open_as)
+        return Accounts(host, login, self._open_as, away_s=options.away_s)
 
     async def _open_as(
         self, host: Host, account: Account, login: FramedSession, ask: AskPassword | None
@@ -55,7 +56,7 @@ class Links:
             ask=ask,
             login=login.user or host.user or "",
             patient=any(note.startswith("login_reads") for note in login.notes),
-            wrong=self._wrong.setdefault(host.name, set()),
+            tried=self._tried.setdefault(host.name, Tried()),
         )
         options = self._settings.session_options()
         starter = BecomeStarter(self._transport(host), host, options, self._ssh.connect_timeout_s, becoming)

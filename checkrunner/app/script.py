@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from checkrunner.findings.slices import early_queries, queries, show
 from checkrunner.judge.consensus import answer_query
-from checkrunner.judge.execution import REFUSED, not_looked, refused
+from checkrunner.judge.execution import not_looked
 from checkrunner.judge.judge import Judge
+from checkrunner.judge.refusals import REFUSALS, refused
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.inventory import Host
 from checkrunner.model.plan import CheckOutcome, Items, Judgement, PlannedCheck, Settled, Skip, Step
@@ -50,7 +51,7 @@ class HostScript:
         names = self._names[planned.key] = self._plan.names(planned, outcomes)
         probes = self._judge.probes(planned.check, names)
         if resolved.command.exact is not None:
-            probes = (*probes, REFUSED)
+            probes = (*probes, *REFUSALS)
         early = early_queries(planned.check, self._renderer(names)) if planned.check.slices else ()
         early = tuple(dict.fromkeys((*early, *answer_query(planned.check))))
         reads = self._judge.reads(planned.check, names)

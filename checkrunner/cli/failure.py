@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import sys
@@ -12,7 +13,7 @@ import typer
 
 from checkrunner.model.errors import CheckrunnerError
 
-__all__ = ["fail", "forget_stdout", "json_wanted"]
+__all__ = ["fail", "forget_closed_stderr", "forget_stdout", "json_wanted"]
 
 
 def json_wanted(arguments: Sequence[str]) -> bool:
@@ -54,7 +55,8 @@ def _say(error: BaseException) -> str:
             typer.echo(context.get_usage(), err=True)
         print_problem("error", message, sys.stderr, hint=hint, mask=mask_text)
         return f"{message}. {hint}" if hint else message
-    traceback.print_exception(error, file=sys.stderr)
+    with contextlib.suppress(OSError):  # a terminal that is gone
+        traceback.print_exception(error, file=sys.stderr)
     print_problem(
         "error", "this is a bug in checkrunner", sys.stderr, hint="Please report it with the text above", mask=mask_text
     )
@@ -64,3 +66,13 @@ def _say(error: BaseException) -> str:
 def forget_stdout() -> None:
     """The reader of stdout went away (`| head`), or its disk is full: nothing more can be said there."""
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - replaces stdout until the process ends
+
+
+def forget_closed_stderr() -> None:
+    """The terminal is gone: what could not be said there must not become the exit code when Python ends."""
+    try:
+        sys.stderr.flush()
+    except AttributeError:  # it was closed from the beginning, and is None
+        return
+    except OSError:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - replaces stderr until the process ends

@@ -12,7 +12,7 @@ import typer
 
 from checkrunner import __version__
 from checkrunner.cli.checks import checks
-from checkrunner.cli.failure import fail, forget_stdout
+from checkrunner.cli.failure import fail, forget_closed_stderr, forget_stdout
 from checkrunner.cli.hosts import hosts
 from checkrunner.cli.inventory import inventory
 from checkrunner.cli.lint import lint
@@ -70,6 +70,13 @@ app.command("schema")(schema)
 
 def run_command_line(arguments: Sequence[str]) -> int:
     """Run one command line; returns the exit code. Never raises. An empty one asks for help."""
+    try:
+        return _run(arguments)
+    finally:
+        forget_closed_stderr()
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         code = app(args=list(arguments) or ["--help"], prog_name="checkrunner", standalone_mode=False)
     except CheckrunnerError as error:

@@ -318,7 +318,9 @@ def _deliver(destination: ReportOutput, exports: Exports, report: Report, *, col
         forget_stdout()
     except OSError as error:
         forget_stdout()
-        code = _not_written("stdout", error)
+        failed = _not_written("stdout", error)
+        # A terminal that was closed ends the run and takes the report no more.
+        code = code if report.run.ended == "interrupted" else failed
     return code
 
 

@@ -8,27 +8,16 @@ from checkrunner.model.results import (
     LINK_LOST,
     CaptureState,
     Execution,
-    Probe,
-    ProbeKind,
     Reason,
     Result,
-    Stream,
     Verdict,
     VerdictState,
 )
 
-__all__ = ["NOT_FOUND", "REFUSED", "not_found", "not_looked", "refused"]
+__all__ = ["NOT_FOUND", "not_found", "not_looked"]
 
 NOT_FOUND = {126: "a command could not be executed, or was itself denied what it needs", 127: "a command was not found"}
 """Return codes by which a shell says that it could not run something."""
-
-REFUSED = Probe(
-    name="become",
-    kind=ProbeKind.MATCHES,
-    stream=Stream.STDERR,
-    text=r"^(sudo|doas): |^Sorry, user |sudoers|^I'm sorry ",
-)
-"""Finds what sudo and doas say when they do not run a command, in any language."""
 
 _ENDS_OF_RUN = {
     "interrupted": "the run was interrupted",
@@ -57,22 +46,6 @@ def not_looked(command: Command, result: Result) -> Verdict | None:
         # At the end: what follows "Password:" would be taken for one, and masked.
         message = f"{message}; it asks: {result.prompt}"
     reason = Reason(subject="execution", expected="done", actual=str(result.execution), message=message)
-    return Verdict(state=VerdictState.UNKNOWN, reasons=(reason,))
-
-
-def refused(command: Command, result: Result) -> Verdict | None:
-    """`unknown` where sudo or doas did not run the command that was put after it."""
-    answer = result.probes.get(REFUSED.name)
-    if command.exact is None or result.rc != 1 or answer is None or not answer.count:
-        return None
-    user, method = command.exact.user, command.exact.method
-    rules = {
-        "sudo": f"`LOGIN ALL=({user}) NOPASSWD: /PATH/COMMAND` in sudoers",
-        "doas": f"`permit nopass LOGIN as {user} cmd /PATH/COMMAND` in doas.conf",
-    }
-    needed = f"The rule that is needed, with this command's path: {rules[method]}"
-    message = f"become_not_allowed: {method} did not run it as {user}. {needed}"
-    reason = Reason(subject="execution", expected="done", actual="refused", message=message)
     return Verdict(state=VerdictState.UNKNOWN, reasons=(reason,))
 
 

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from checkrunner.judge.execution import not_found, not_looked, refused
+from checkrunner.judge.execution import not_found, not_looked
 from checkrunner.judge.expectations import EXPECTATIONS, Case, Ruling, clip, gap
 from checkrunner.judge.names import Over
 from checkrunner.judge.readings import READING_NAMES, each_reading, in_reading
+from checkrunner.judge.refusals import refused
 from checkrunner.judge.severities import WORST, unmet
 from checkrunner.judge.values import ReadValue, ValueReader, unread
 from checkrunner.model.errors import TemplateError

@@ -39,6 +39,13 @@ OpenAs = Callable[[Host, Account, FramedSession, AskPassword | None], Awaitable[
 _SHIFT = 48
 # How long after another account's session its host's own may still be found to have ended with it.
 _TOGETHER_S = 1.0
+# How long after its own time a command of another account may stay without an answer, and a slice at all. Less than the
+# engine gives a host: who hangs there costs the account's checks alone.
+_ANSWER_GRACE_S = 12.0
+_FETCH_S = 25.0
+# How long an account's session may still begin when the run is cancelled.
+_BEGIN_S = 1.0
+_HUNG = "it stopped answering"
 
 
 @dataclass(slots=True)
@@ -74,12 +81,16 @@ class _Lane:
 
 @dataclass(slots=True)
 class _Other:
-    """Another account's session, or what came of making it."""
+    """Another account's session, or what came of making it. `due` says of each named session when the commands that
+    were sent have had their time."""
 
     number: int
     account: Account
     opening: asyncio.Future[FramedSession]
     gone: BecomeError | None = None
+    hung: bool = False
+    dropped: bool = False
+    due: dict[str, float] = field(default_factory=dict)
 
     @property
     def session(self) -> FramedSession | None:
@@ -89,10 +100,14 @@ class _Other:
 
 
 class Accounts:
-    """Implements `model.seams.Session`. A check that cannot have its account gets a BecomeError; no other does."""
+    """Implements `model.seams.Session`. A check that cannot have its account gets a BecomeError; no other does.
 
-    def __init__(self, host: Host, login: FramedSession, open_as: OpenAs) -> None:
+    `away_s` is how long a link may be down before an answer counts as missing.
+    """
+
+    def __init__(self, host: Host, login: FramedSession, open_as: OpenAs, *, away_s: float = 0.0) -> None:
         self._host = host
+        self._away_s = away_s
         self._login = login
         self._open_as = open_as
         self._others: dict[Account, _Other] = {}
@@ -141,9 +156,16 @@ class Accounts:
                 return await self._login.run(step, on_state=on_state, on_prompt=on_prompt)
             session = other.opening.result()
             try:
-                result, early = await session.run(step, on_state=on_state, on_prompt=on_prompt)
+                async with asyncio.timeout(None) as limit:
+                    # From hello on: how its start may go is bounded there.
+                    session.when_ready(lambda: self._limit(limit, other, step))
+                    result, early = await session.run(step, on_state=on_state, on_prompt=on_prompt)
             except HostError as error:
+                if other.dropped:
+                    return _cancelled(step), [None] * len(step.early)
                 await self._raise(other, error)
+            except TimeoutError:
+                await self._give_up(other, session)
             return replace(result, seq=result.seq | other.number << _SHIFT), early
         finally:
             turn.set()
@@ -155,16 +177,31 @@ class Accounts:
         other = next((other for other in self._others.values() if other.number == number), None)
         if other is None or other.session is None:
             return await self._login.fetch(result, query)
+        session = other.session
         try:
-            return await other.session.fetch(replace(result, seq=result.seq & (1 << _SHIFT) - 1), query)
+            async with asyncio.timeout(_FETCH_S + self._away_s):
+                return await session.fetch(replace(result, seq=result.seq & (1 << _SHIFT) - 1), query)
         except HostError as error:
             await self._raise(other, error)
+        except TimeoutError:
+            await self._give_up(other, session)
 
     async def cancel(self) -> None:
         """End every command of every account, and what waits for an account; see the seam."""
         self._cancelled.set()
-        sessions = [other.session for other in self._others.values() if other.session is not None]
-        await asyncio.gather(self._login.cancel(), *(_quietly(session.cancel()) for session in sessions))
+        others = [self._cancel(other, other.session) for other in self._others.values() if other.session is not None]
+        await asyncio.gather(self._login.cancel(), *others)
+
+    async def _cancel(self, other: _Other, session: FramedSession) -> None:
+        """End its commands. What has not begun has none: sudo may hang, or somebody be asked for a password."""
+        with contextlib.suppress(HostError, TimeoutError):
+            async with asyncio.timeout(_BEGIN_S):
+                await session.ready()
+        if session.began:
+            await _quietly(session.cancel())
+        else:
+            other.dropped = True
+            await session.aclose()
 
     async def aclose(self) -> None:
         """End the remote side of every account. Idempotent, never raises."""
@@ -245,6 +282,8 @@ class Accounts:
         if isinstance(error, BecomeError | AgentError):
             raise error
         user = other.account.user
+        if other.hung:
+            raise BecomeError(BecomeFailure.LOST, f"what ran as {user}: {_HUNG}") from error
         if not isinstance(error, SessionError):
             message = error.message.removeprefix(f"{self._host.name}: ")
             raise BecomeError(BecomeFailure.FAILED, f"as {user}: {message}", hint=error.hint) from error
@@ -253,6 +292,22 @@ class Accounts:
             raise lost from error
         other.gone = BecomeError(BecomeFailure.FAILED, f"what ran as {user} was lost before: {error.message}")
         raise BecomeError(BecomeFailure.LOST, f"what ran as {user}: {error.message}") from error
+
+    def _limit(self, limit: asyncio.Timeout, other: _Other, step: Step) -> None:
+        """Set when the answer is missing: commands of a named session run one after another."""
+        now, name = asyncio.get_running_loop().time(), step.command.session
+        due = other.due[name] = max(other.due.get(name, now), now) + step.command.timeout_s
+        with contextlib.suppress(RuntimeError):  # it has ended, or never began
+            limit.reschedule(due + _ANSWER_GRACE_S + self._away_s)
+
+    async def _give_up(self, other: _Other, session: FramedSession) -> NoReturn:
+        """The account's remote side hangs: end it, and whatever else waits for it."""
+        user = other.account.user
+        if not other.hung:
+            other.hung = True
+            other.gone = BecomeError(BecomeFailure.FAILED, f"what ran as {user} was lost before: {_HUNG}")
+        await session.aclose()
+        raise BecomeError(BecomeFailure.LOST, f"what ran as {user}: {_HUNG}")
 
 
 def _ask(step: Step, on_prompt: OnPrompt | None) -> AskPassword | None:

@@ -18,6 +18,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+\\-]*\$?")
 _LOCAL_NAME = re.compile(r"[a-z_][a-z0-9_-]*")
 _NOT_THERE = "checkrunner-become-missing"
 _ASKS = "checkrunner-become-asks"
+_NO_TERMINAL = "checkrunner-become-no-terminal"
 _SHOWN = 300
 _OUR_LINE = re.compile(r"'/bin/sh -c .*'(?= as )", re.DOTALL)
 
@@ -25,6 +26,11 @@ PROMPTS = {"sudo": "stderr", "doas": "tty", "su": "stdin"}
 """Where each program reads a password from: sudo can be told to use its standard input and to prompt on standard
 error; the others want a terminal."""
 
+# No rule and no password helps then.
+_STATE = (
+    r"\b(account|password|token)\b.*\b(expired|locked|disabled|invalid|no longer valid)|new one required|"
+    "validation failure|change (your|expired) password"
+)
 # In this order: a message may fit several.
 _SAID: tuple[tuple[BecomeFailure, str], ...] = (
     (BecomeFailure.NEEDS_TTY, r"must have a tty|(?<!no )tty (is )?required|must be run from a terminal"),
@@ -32,11 +38,12 @@ _SAID: tuple[tuple[BecomeFailure, str], ...] = (
         BecomeFailure.UNKNOWN_USER,
         r"unknown user|invalid user|no passwd entry|user \S+ (not found|does not exist)|unknown login",
     ),
+    (BecomeFailure.NOT_ALLOWED, _STATE),
     (
         BecomeFailure.NOT_ALLOWED,
         (
             "not in the sudoers|not allowed to|may not run|afraid i can|not permitted|permission denied|not enabled|"
-            "not available|account .*(expired|invalid)|validation failure"
+            "not available"
         ),
     ),
     (
@@ -57,8 +64,9 @@ _ADVICE = {
     BecomeFailure.NEEDS_TTY: "Take the requirement away for this account, in sudoers: Defaults:{login} !requiretty",
     BecomeFailure.NOT_INSTALLED: "Install it, or take another `become_method`",
     BecomeFailure.UNKNOWN_USER: "See `become_user`",
-    BecomeFailure.FAILED: "See what it says by hand: ssh HOST {by_hand}",
+    BecomeFailure.FAILED: "See what it says by hand: ssh {terminal}HOST {by_hand}",
 }
+_STATE_ADVICE = "See the state of the account of {owner} on the host: chage -l, passwd -S, faillock --user"
 
 
 def sure_name(account: Account) -> None:
@@ -106,7 +114,7 @@ def asking_line(account: Account, line: str, nonce: str) -> str:
         argv = f"$b -u {user} -- /bin/sh -c {escape_word(_inner(account, line))}"
     python = f"exec $p -IS -c {escape_word(load_terminal())} {nonce} {PROMPTS[account.method]} {argv}"
     search = f"for p in {' '.join(CANDIDATES)};do command -v $p >/dev/null 2>&1||continue;{python};done;"
-    return _line(account, nonce, wait, f"{search}echo no python to give it a terminal >&2;exit 127")
+    return _line(account, nonce, wait, f"{search}echo {_NO_TERMINAL} >&2;exit 127")
 
 
 def _line(account: Account, nonce: str, before: str, start: str) -> str:
@@ -136,9 +144,11 @@ def _inner(account: Account, line: str) -> str:
 def last_words(stderr: bytes, nonce: str) -> str:
     """What sudo, doas or su said, without what came before it and without our marks; one line."""
     ready, _, ask = marks(nonce)
-    said = stderr.rpartition(ready)[2].replace(ask, b" ").decode("utf-8", "replace")
+    said = stderr.rpartition(ready)[2]
+    # What comes before the prompt, such as a lecture, says nothing of what became of the answer.
+    said = (said.partition(ask)[2] or said).replace(ask, b" ")
     # Our own line is of no interest to anybody.
-    return one_line(_OUR_LINE.sub("/bin/sh", said), _SHOWN)
+    return one_line(_OUR_LINE.sub("/bin/sh", said.decode("utf-8", "replace")), _SHOWN)
 
 
 def failure(account: Account, stderr: bytes, nonce: str, *, login: str = "", answered: bool = False) -> BecomeError:
@@ -147,6 +157,8 @@ def failure(account: Account, stderr: bytes, nonce: str, *, login: str = "", ans
     words = last_words(stderr, nonce)
     low = words.lower().replace("\u2019", "'")
     kind = next((kind for kind, pattern in _SAID if re.search(pattern, low)), BecomeFailure.FAILED)
+    if _NO_TERMINAL in words:
+        return _no_terminal(account, login)
     if _NOT_THERE in words:
         kind = BecomeFailure.NOT_INSTALLED
     elif kind is BecomeFailure.PASSWORD_REQUIRED and answered:
@@ -155,8 +167,29 @@ def failure(account: Account, stderr: bytes, nonce: str, *, login: str = "", ans
     return describe(kind, account, said, login)
 
 
-def describe(kind: BecomeFailure, account: Account, said: str = "", login: str = "") -> BecomeError:
-    """The error of this kind in words. `said` follows in brackets, if anything."""
+def _no_terminal(account: Account, login: str) -> BecomeError:
+    rules = _rules(account.user, login)
+    return BecomeError(
+        BecomeFailure.NEEDS_TTY,
+        f"{account.method} takes a password at a terminal only, and without Python on the host there is none for it",
+        hint=f"Use sudo with {rules['sudo']}, or doas with {rules['doas']}, or install Python 3.6 or newer",
+    )
+
+
+def _rules(user: str, login: str) -> dict[str, str]:
+    """What lets an account go without a password."""
+    who = login or "LOGIN"
+    return {
+        "sudo": f"`{who} ALL=({user}) NOPASSWD: /bin/sh` in sudoers",
+        "doas": f"`permit nopass {who} as {user} cmd /bin/sh` in doas.conf",
+        "su": "`become_method: sudo` or doas, since su lets nobody but root do without one",
+    }
+
+
+def describe(
+    kind: BecomeFailure, account: Account, said: str = "", login: str = "", *, asks: bool = False
+) -> BecomeError:
+    """The error of this kind in words. `said` follows them, if anything; `asks` says that it wants an answer."""
     method, user = account.method, account.user
     what = {
         BecomeFailure.PASSWORD_REQUIRED: f"{method} wants a password before it runs anything as {user}",
@@ -167,15 +200,15 @@ def describe(kind: BecomeFailure, account: Account, said: str = "", login: str =
         BecomeFailure.UNKNOWN_USER: f"{method} knows no user {user}",
     }.get(kind, f"{method} started nothing as {user}")
     who = login or "LOGIN"
-    exact = "; where only certain commands are allowed, write `become: exact`"
-    rules = {
-        "sudo": f"`{who} ALL=({user}) NOPASSWD: /bin/sh` in sudoers{exact}",
-        "doas": f"`permit nopass {who} as {user} cmd /bin/sh` in doas.conf{exact}",
-        "su": "`become_method: sudo` or doas, since su lets nobody but root do without one",
-    }
+    rule = _rules(user, login)[method]
+    if method != "su":
+        rule += "; where only certain commands are allowed, write `become: exact`"
     whose = (
         f"Su asks for {user}'s own" if method == "su" else f"{method.title()} asks for that of the account that logs in"
     )
-    by_hand = f"su {user} -c true" if method == "su" else f"{method} -n -u {user} true"
-    hint = _ADVICE[kind].format(rule=rules[method], whose=whose, login=who, by_hand=by_hand)
+    by_hand = f"su {user} -c true" if method == "su" else f"{method} {'' if asks else '-n '}-u {user} true"
+    state = kind is BecomeFailure.NOT_ALLOWED and re.search(_STATE, said.lower())
+    advice = _STATE_ADVICE if state else _ADVICE[kind]
+    owner = user if method == "su" else who
+    hint = advice.format(rule=rule, whose=whose, login=who, by_hand=by_hand, owner=owner, terminal="-t " * asks)
     return BecomeError(kind, f"{what}{said}", hint=hint)

@@ -6,6 +6,7 @@ The password is sent only after the prompt was seen, so that nothing but sudo, d
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
@@ -28,11 +29,13 @@ from checkrunner.model.plan import Account
 from checkrunner.model.seams import Transport
 from checkrunner.model.sources import Secret
 
-__all__ = ["AskPassword", "BecomeStarter", "Becoming"]
+__all__ = ["AskPassword", "BecomeStarter", "Becoming", "Tried"]
 
 # How often what was said on standard error is looked at, and how often a start-up file that reads gets an empty line.
 _LOOK_S = 0.03
 _NUDGE_S = 0.3
+# How long a password is held back while it is tried for another account of the host.
+_TURN_S = 10.0
 # An open line that stays for so long, and is not our prompt, is a question that we have no answer to.
 _QUESTION_S = 5.0
 _ASKING_S = 60.0
@@ -41,18 +44,27 @@ AskPassword = Callable[[str], Awaitable[Secret | None]]
 """Asks whoever drives the run for a password; the argument says which one. None refuses."""
 
 
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """The passwords that a host did not take, and those that it is being told until their events, each with the method.
+    None that was not taken is tried again: that locks accounts."""
+
+    wrong: set[tuple[str, Secret]] = field(default_factory=set)
+    now: dict[tuple[str, Secret], asyncio.Event] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Becoming:
     """Another account of a host, and where its password comes from: `password`, else `ask`. `login` is the account that
-    logs in, as far as it is known; `patient` says whether its own agent had to be started so. `wrong` is shared by the
-    accounts of a host: passwords that it did not take, with the methods. None is tried twice: that locks accounts."""
+    logs in, as far as it is known; `patient` says whether its own agent had to be started so. `tried` is shared by the
+    accounts of a host."""
 
     account: Account
     password: Secret | None = None
     ask: AskPassword | None = None
     login: str = ""
     patient: bool = False
-    wrong: set[tuple[str, Secret]] = field(default_factory=set)
+    tried: Tried = field(default_factory=Tried)
 
 
 class BecomeStarter(Starter):
@@ -65,6 +77,7 @@ class BecomeStarter(Starter):
         self._becoming = becoming
         self._password: Secret | None = None
         self._nonces: dict[str, str] = {}
+        self._turn: asyncio.Event | None = None
 
     async def first(self) -> Link:
         """The first start, without a password. Raises BecomeError."""
@@ -92,6 +105,9 @@ class BecomeStarter(Starter):
         except HostError as error:
             link.failure = error
             await link.channel.aclose(kill=True)
+        finally:
+            if self._turn is not None:
+                self._turn.set()
 
     def line(self, way: Way, nonce: str) -> str:
         """The line for the login shell."""
@@ -110,6 +126,7 @@ class BecomeStarter(Starter):
         known = self._becoming.password is not None or self._becoming.ask is not None
         if error.kind is BecomeFailure.PASSWORD_REQUIRED and known and not link.way.password:
             return replace(link.way, password=True)
+        link.failure = error
         raise error
 
     def no_hello(self, link: Link, *, late: bool, left: bool = False) -> HostError:
@@ -130,13 +147,13 @@ class BecomeStarter(Starter):
     def _wrong(self) -> BecomeError:
         account = self._becoming.account
         if self._password is not None:
-            self._becoming.wrong.add((account.method, self._password))
+            self._becoming.tried.wrong.add((account.method, self._password))
         return describe(BecomeFailure.PASSWORD_WRONG, account, login=self._becoming.login)
 
     async def _find_password(self) -> Secret:
         becoming, account = self._becoming, self._becoming.account
         if becoming.password is not None:
-            if (account.method, becoming.password) in becoming.wrong and account.method != "su":
+            if account.method != "su" and (account.method, becoming.password) in becoming.tried.wrong:
                 raise describe(BecomeFailure.PASSWORD_WRONG, account, login=becoming.login)
             try:
                 return Secret(becoming.password.reveal())
@@ -161,7 +178,7 @@ class BecomeStarter(Starter):
         loop = asyncio.get_running_loop()
         said, since, nudged = b"", loop.time(), 0.0
         went = answered = False
-        while not (link.starting or link.ended):
+        while not (link.starting or link.ended or link.failure):
             now, tail = loop.time(), link.channel.stderr_tail()
             if tail != said:
                 said, since = tail, now
@@ -173,13 +190,46 @@ class BecomeStarter(Starter):
                 await link.channel.send(b"\n")
             elif went and not answered and ask in tail:
                 answered = True
+                await self._wait_for_turn()
                 await link.channel.send(self._password.reveal().encode("utf-8", "surrogateescape") + b"\n")
             elif answered and tail.count(ask) > 1:
-                raise self._wrong()
-            elif went and now - since > _QUESTION_S and said.rstrip(b" ")[-1:] in (b":", b"?") and ask not in said:
+                raise self._asked_again(tail, link)
+            elif went and now - since > _QUESTION_S and said.rpartition(ask)[2].rstrip(b" ")[-1:] in (b":", b"?"):
                 raise self._other_question(said, link)
             await asyncio.sleep(_LOOK_S)
 
+    def _key(self) -> tuple[str, Secret]:
+        assert self._password is not None
+        return self._becoming.account.method, self._password
+
+    async def _wait_for_turn(self) -> None:
+        """Wait until nobody else of this host tries the password. Raises BecomeError where it was not taken then."""
+        tried = self._becoming.tried
+        if self._becoming.account.method == "su":
+            return  # each account has a password of its own
+        key, self._turn = self._key(), asyncio.Event()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_TURN_S):
+                while (other := tried.now.get(key)) is not None and not other.is_set():
+                    await other.wait()
+        if key in tried.wrong:
+            raise self._wrong()
+        tried.now[key] = self._turn
+
+    def _asked_again(self, said: bytes, link: Link) -> BecomeError:
+        """What a second prompt means. Whatever it is, the password is not tried again on this host."""
+        becoming = self._becoming
+        wrong = self._wrong()
+        _, _, ask = marks(self._nonces[link.nonce])
+        between = said.split(ask)[1].strip()
+        if becoming.account.method != "sudo" or not between:
+            # sudo says so before it asks for a password again; doas and su never ask for it again.
+            return self._other_question(said, link)
+        error = failure(becoming.account, between, self._nonces[link.nonce], login=becoming.login)
+        return error if error.kind is BecomeFailure.NOT_ALLOWED else wrong
+
     def _other_question(self, said: bytes, link: Link) -> BecomeError:
-        asks = f": it asks what a password does not answer ({last_words(said, self._nonces[link.nonce])})"
-        return describe(BecomeFailure.FAILED, self._becoming.account, asks, self._becoming.login)
+        # No colon at the end: what follows would be taken for a password, and masked.
+        words = last_words(said, self._nonces[link.nonce]).rstrip(": ")
+        asks = ": it asks what the password does not answer" + (f" ({words})" if words else "")
+        return describe(BecomeFailure.FAILED, self._becoming.account, asks, self._becoming.login, asks=True)

@@ -114,6 +114,15 @@ class FramedSession:
         """
         await asyncio.shield(self._ready)
 
+    @property
+    def began(self) -> bool:
+        """Whether the agent has said hello, or is known not to."""
+        return self._ready.done()
+
+    def when_ready(self, tell: Callable[[], None]) -> None:
+        """Call `tell` once the agent has said hello, or will not; soon where that is so already."""
+        self._ready.add_done_callback(lambda _: tell())
+
     async def run(
         self, step: Step, *, on_state: Callable[[Observation], None] | None = None, on_prompt: OnPrompt | None = None
     ) -> tuple[Result, Sequence[RawSlice | None]]:
@@ -141,11 +150,13 @@ class FramedSession:
         try:
             answer = await run
             assert isinstance(answer, ResultAnswer)
+            # Before its slices: these may have to come over another link.
+            result = self._back.told(answer.result)
             early = [await slice_or_none(future, query) for future, query in zip(slices, queries, strict=True)]
         finally:
             for future in slices:
                 future.cancel()
-        return self._back.told(answer.result), early
+        return result, early
 
     async def fetch(self, result: Result, query: SliceQuery) -> RawSlice:
         """Read a part of a finished command's output; see the seam."""

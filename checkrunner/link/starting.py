@@ -202,12 +202,11 @@ class Starter:
             raise self.no_hello(link, late=True, left=left) from None
 
     def _hello(self, nonce: str, way: Way) -> bytes:
-        """What every agent is sent first. The one in shell does not outlast its link."""
-        if way.in_shell:
-            return hello_request(nonce, self._options)
+        """What every agent is sent first. The one in shell does not outlast its link, and only ends the one before."""
         if self.resume is None:
-            return hello_request(nonce, self._options, linger_s=self.linger_s)
-        return hello_request(nonce, self._options, resume=self.resume.token) + self.resume.behind
+            return hello_request(nonce, self._options, linger_s=0.0 if way.in_shell else self.linger_s)
+        hello = hello_request(nonce, self._options, resume=self.resume.token)
+        return hello if way.in_shell else hello + self.resume.behind
 
     def payload(self, way: Way) -> Payload:
         """What is started."""

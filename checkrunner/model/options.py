@@ -19,8 +19,9 @@ class SshOptions:
     `host_key_checking` is ``yes``, ``accept-new`` (an unknown key is taken and remembered) or ``no``. `config_files`
     None means ``~/.ssh/config`` and ``/etc/ssh/ssh_config`` where they exist; an empty tuple means none.
     `become_password` is what sudo, doas or su on hosts are told: it is not for logging in.
-    `keepalive_s` is the time between two questions whether the host is there. `origins` says of settings by name where
-    they come from, for messages.
+    `keepalive_s` is the time between two questions whether the host is there, `keepalive_count` how many such times
+    without a word make a link dead (never less than two). `origins` says of settings by name where they come from, for
+    messages.
     """
 
     known_hosts: tuple[str, ...] = ()
@@ -39,8 +40,8 @@ class SshOptions:
 
     @property
     def unnoticed_s(self) -> float:
-        """How long a dead link may go unnoticed: until one more question is due than may stay without an answer."""
-        return self.keepalive_s * (self.keepalive_count + 1)
+        """How long a dead link may go unnoticed: two intervals at least, one before and one after a question."""
+        return self.keepalive_s * max(2, self.keepalive_count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

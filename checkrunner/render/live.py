@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import threading
 from collections.abc import Callable, Sequence
-from typing import TextIO
+from typing import TextIO, cast
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -31,6 +33,32 @@ _COLORS = {
 }
 
 
+class _Unbroken(io.TextIOBase):
+    """A terminal that may go away (a closed window): from then on nothing is said, and nothing raised."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # io's is an attribute
+        return self._stream.encoding or "utf-8"
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.flush()
+
+
 class LiveProgress(SilentProgress):
     """A bar, the hosts by state, what is found so far, what has been running for longest.
 
@@ -48,7 +76,7 @@ class LiveProgress(SilentProgress):
         mask: Callable[[str], str],
     ) -> None:
         self._mask = mask
-        self._console = Console(file=stream, markup=False, highlight=False, emoji=False)
+        self._console = Console(file=cast("TextIO", _Unbroken(stream)), markup=False, highlight=False, emoji=False)
         self._clock = clock
         self._longest = longest
         self._refreshes_per_s = refreshes_per_s

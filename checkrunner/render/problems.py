@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import TextIO
 
@@ -57,7 +58,11 @@ def print_problem(
 
 def _write(out: TextIO, text: str) -> None:
     encoding = getattr(out, "encoding", None) or "utf-8"
-    out.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+    with contextlib.suppress(
+        OSError
+    ):  # nobody is there to read it (a closed terminal); the exit code says it all the same
+        out.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+        out.flush()
 
 
 def _text(level: str, message: str, source: SourceRef, line_text: str, hint: str, style: Style, mask: Mask) -> str:

@@ -107,7 +107,7 @@ def left_running(outcomes: Iterable[CheckOutcome]) -> Iterator[str]:
         if outcome.result is not None and outcome.result.leftover_pids and not outcome.planned.check.keep_children:
             yield (
                 f"left_running: the check {outcome.planned.check.id} left processes running; what was left of them at "
-                "the end of the run was ended (keep_children: true would keep them)"
+                "the end of the run was ended, but for what runs as another user (keep_children: true would keep them)"
             )
 
 

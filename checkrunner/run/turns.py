@@ -41,12 +41,13 @@ class Turns:
 
     def _account_s(self, command: Command) -> float:
         """How much longer a shell's first command of another account may take: its start, once more with a password,
-        and somebody who types that."""
+        and somebody who types that; and the time until it is known that the account's remote side hangs, which must not
+        look as if the host's did."""
         account = command.become
         if account is None or (command.session, account) in self._accounts:
             return 0.0
         self._accounts.add((command.session, account))
-        return 2 * self._start_s + _TYPING_S
+        return 2 * self._start_s + _TYPING_S + _ANSWER_GRACE_S + self._away_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

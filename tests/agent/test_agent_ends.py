@@ -223,6 +223,20 @@ def test_leftover(any_agent: AgentProcess) -> None:
     assert eventually(lambda: not any(alive(pid) for pid in result["leftover"]), 1)
 
 
+def test_the_half_of_a_sudo_that_is_about_to_end_is_not_left_running(agent: AgentProcess, tmp_path: Path) -> None:
+    """With a terminal of its own sudo is two processes, and the one in front may end first."""
+    os.mkfifo(tmp_path / "never")
+    sudo = tmp_path / "sudo"
+    sudo.write_text(f'#!/bin/bash\n[ -z "$1" ] && read -t 30 x <>{tmp_path}/never\n"$@"\n')
+    sudo.chmod(0o755)
+    result = agent.run(f"(setsid {sudo} >/dev/null 2>&1 &); sleep 0.3")
+    assert "leftover" not in result
+    result = agent.run(f"(setsid {sudo} sleep 600 >/dev/null 2>&1 &); sleep 0.3")
+    assert len(result["leftover"]) == 2
+    result = agent.run(f"{sudo} >/dev/null 2>&1 & sleep 0.3")
+    assert len(result["leftover"]) == 1
+
+
 def everything_of(agent: AgentProcess) -> list[int]:
     """Processes that an agent started, by the marker in their environment."""
     marker = b"CHECKRUNNER_SHELL=" + agent.hello["dir"].rpartition("checkrunner-")[2].encode() + b"."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -31,7 +32,9 @@ def start(shell: str, **options: Any) -> AgentProcess:
     # `agent.main()` is the last thing that the loader does: what comes before it is put there.
     found = f"agent.PlainAgent.find_program=lambda self,name:{shutil.which(shell)!r}.encode();agent.main()"
     loader = START.replace("exec(parts[0])", f"exec(parts[0].replace(b'agent.main()',{found.encode()!r}))")
-    return AgentProcess(python=sys.executable, packed=load_plain_payload().packed, start=loader, **options)
+    # The interpreter itself: a test may hide the directory of the environment.
+    python = os.path.realpath(sys.executable)
+    return AgentProcess(python=python, packed=load_plain_payload().packed, start=loader, **options)
 
 
 def notes(answer: Any) -> list[str]:

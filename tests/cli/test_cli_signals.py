@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from sshd import wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,3 +56,26 @@ def test_a_second_interrupt_ends_the_process(tmp_path: Path) -> None:
         assert process.wait(20) in (-signal.SIGINT, -signal.SIGTERM)
 
     process.communicate(timeout=5)
+
+
+def test_a_terminal_that_is_closed_ends_the_run_and_its_report_is_written(tmp_path: Path) -> None:
+    (tmp_path / "play.yml").write_text("- hosts: all\n  checks: [{id: a, run: 'touch ran; sleep 60'}]\n")
+    master, slave = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "checkrunner", "run", "play.yml", "-o", "report.json"],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT), "TERM": "xterm"},
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+    ) as process:
+        os.close(slave)
+        try:
+            wait_until((tmp_path / "ran").exists, deadline_s=30, what="the check's start")
+        finally:
+            os.close(master)
+            process.send_signal(signal.SIGHUP)
+        assert process.wait(30) == 130
+
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert (report["run"]["ended"], report["totals"]["verdict"]) == ("interrupted", {"unknown": 1})

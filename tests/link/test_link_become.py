@@ -15,7 +15,7 @@ from checkrunner.model.errors import BecomeError, BecomeFailure
 from checkrunner.model.plan import Account
 
 NONCE = "c0ffee"
-READY = marks(NONCE)[0]
+READY, _, ASK = marks(NONCE)
 
 
 def kind_of(said: str, method: str = "sudo", *, answered: bool = False) -> BecomeFailure:
@@ -52,10 +52,15 @@ def kind_of(said: str, method: str = "sudo", *, answered: bool = False) -> Becom
         ("su", "su: Authentication failure", BecomeFailure.PASSWORD_WRONG),
         ("su", "su: incorrect password", BecomeFailure.PASSWORD_WRONG),
         ("su", "su: must be run from a terminal", BecomeFailure.NEEDS_TTY),
+        ("su", "checkrunner-become-no-terminal", BecomeFailure.NEEDS_TTY),
+        ("doas", "checkrunner-become-no-terminal", BecomeFailure.NEEDS_TTY),
         ("su", "su: user app does not exist or the user entry does not contain all", BecomeFailure.UNKNOWN_USER),
         ("su", "No passwd entry for user 'app'", BecomeFailure.UNKNOWN_USER),
         ("su", "This account is currently not available.", BecomeFailure.NOT_ALLOWED),
         ("su", "su: Permission denied", BecomeFailure.NOT_ALLOWED),
+        ("su", "su: Authentication token expired", BecomeFailure.NOT_ALLOWED),
+        ("su", "su: Authentication token is no longer valid; new one required", BecomeFailure.NOT_ALLOWED),
+        ("sudo", "sudo: account validation failure, is your account locked?", BecomeFailure.NOT_ALLOWED),
     ],
 )
 def test_what_they_say_has_a_class(method: str, said: str, kind: BecomeFailure) -> None:
@@ -64,6 +69,34 @@ def test_what_they_say_has_a_class(method: str, said: str, kind: BecomeFailure) 
 
 def test_a_password_that_is_asked_for_again_was_wrong() -> None:
     assert kind_of("sudo: a password is required", answered=True) is BecomeFailure.PASSWORD_WRONG
+
+
+@pytest.mark.parametrize("method", ["doas", "su"])
+def test_where_nothing_can_give_a_terminal_the_advice_is_another_way(method: str) -> None:
+    said = READY + b"\ncheckrunner-become-no-terminal\n"
+    error = failure(Account(user="app", method=method), said, NONCE, login="me", answered=True)
+    assert error.message.startswith(f"become_needs_tty: {method} takes a password at a terminal only")
+    assert error.hint == (
+        "Use sudo with `me ALL=(app) NOPASSWD: /bin/sh` in sudoers, or doas with `permit nopass me as app cmd /bin/sh` "
+        "in doas.conf, or install Python 3.6 or newer"
+    )
+
+
+def test_a_right_password_of_an_account_that_has_expired() -> None:
+    said = b"sudo: Password expired, contact your system administrator\nsudo: a password is required\n"
+    error = failure(Account(user="app"), READY + b"\n" + ASK + b"\n" + said, NONCE, login="me", answered=True)
+    assert error.kind is BecomeFailure.NOT_ALLOWED
+    assert "Password expired" in str(error)
+    assert "See the state of the account of me on the host" in error.hint
+    error = failure(Account(user="app", method="su"), READY + b"\nsu: Authentication token expired", NONCE, login="me")
+    assert "See the state of the account of app on the host" in error.hint
+
+
+def test_a_lecture_says_nothing_of_the_password() -> None:
+    lecture = b"You are not permitted to misuse this account, which may be disabled.\n"
+    stderr = READY + b"\n" + lecture + ASK + b"\nSorry, try again.\n"
+    assert failure(Account(user="app"), stderr, NONCE, answered=True).kind is BecomeFailure.PASSWORD_WRONG
+    assert last_words(stderr, NONCE) == "Sorry, try again."
 
 
 def test_only_what_comes_after_the_start_up_files_counts() -> None:

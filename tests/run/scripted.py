@@ -10,6 +10,7 @@ from checkrunner.model.errors import SessionLostError, TemplateError
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
 from checkrunner.model.plan import (
+    Account,
     CheckOutcome,
     Command,
     HostOutcome,
@@ -69,6 +70,7 @@ class FakeScript:
     host: Host
     checks: Sequence[PlannedCheck]
     timeout_s: float = 60.0
+    accounts: Mapping[str, Account] = field(default_factory=dict)
     seen: dict[str, set[str]] = field(default_factory=dict)
     loops: Mapping[str, Sequence[PlannedCheck]] = field(default_factory=dict)
     followers: Mapping[str, Sequence[PlannedCheck]] = field(default_factory=dict)
@@ -86,7 +88,12 @@ class FakeScript:
             return Settled(planned=planned, verdict=Verdict(state=VerdictState.OK), message="settled")
         if planned.key in self.loops:
             return Items(planned=planned, items=tuple(self.loops[planned.key]))
-        command = Command(shell=planned.key, session=planned.check.session, timeout_s=self.timeout_s)
+        command = Command(
+            shell=planned.key,
+            session=planned.check.session,
+            timeout_s=self.timeout_s,
+            become=self.accounts.get(planned.key),
+        )
         return Step(planned=planned, command=command, on=self.on.get(planned.key, ""))
 
     def judge(

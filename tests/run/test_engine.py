@@ -8,11 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import Behaviour, FakeScript, FakeSession, Recorder, done, planned
 
-from checkrunner.model.errors import AgentError, HostKeyError, NoInterpreterError, UnreachableError
+from checkrunner.model.errors import (
+    AgentError,
+    BecomeError,
+    BecomeFailure,
+    HostKeyError,
+    NoInterpreterError,
+    UnreachableError,
+)
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Activity, Observation
 from checkrunner.model.options import RunOptions
-from checkrunner.model.plan import HostOutcome, PlannedCheck, PromptText, Step
+from checkrunner.model.plan import Account, HostOutcome, PlannedCheck, PromptText, Step
 from checkrunner.model.results import Execution, HostState, Result, VerdictState
 from checkrunner.model.seams import Driver, Session
 from checkrunner.model.sources import Secret
@@ -325,6 +332,31 @@ def test_a_remote_side_that_stops_answering_is_lost(monkeypatch: pytest.MonkeyPa
     assert outcome.state is HostState.LOST
     assert "stopped answering" in outcome.checks[0].verdict.reasons[0].message
     assert outcome.checks[1].verdict.state is VerdictState.UNKNOWN
+
+
+def test_what_hangs_as_another_account_costs_no_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor what waits behind it in its session: it is given up later than a check's own time says."""
+    monkeypatch.setattr("checkrunner.run.turns._ANSWER_GRACE_S", 1.0)
+    monkeypatch.setattr("checkrunner.run.turns._TYPING_S", 0.0)
+
+    async def given_up(step: Step) -> Result:
+        await asyncio.sleep(1.5)
+        raise BecomeError(BecomeFailure.LOST, "it stopped answering")
+
+    checks = [planned("c0"), planned("c1"), planned("c2")]
+    hosts = [FakeScript(host("a"), checks, timeout_s=0.05, accounts={"c0": Account(user="root", method="sudo")})]
+    session = FakeSession({"c0": given_up})
+    (outcome,) = run(hosts, opens({"a": session}), options=RunOptions(start_s=0.0))
+
+    assert outcome.state is HostState.REACHED
+    assert [check.verdict.state for check in outcome.checks] == [
+        VerdictState.UNKNOWN,
+        VerdictState.OK,
+        VerdictState.OK,
+    ]
+    assert outcome.checks[0].result is not None
+    assert outcome.checks[0].result.execution is Execution.LOST
+    assert outcome.error is None
 
 
 @given(st.data())

@@ -14,7 +14,7 @@ __all__ = ["Cuttable"]
 
 class Cuttable:
     """Forwards to `port` of 127.0.0.1. `cut` closes what there is; after `stall` nothing of it is forwarded or closed any
-    more, while new connections work. `refuse` takes no new ones."""
+    more, while new connections work. `refuse` closes new ones. After `down`, until `up`, nobody listens."""
 
     def __init__(self, port: int) -> None:
         self._target = port
@@ -60,8 +60,20 @@ class Cuttable:
         """Close new connections at once."""
         self._refusing = True
 
+    def down(self) -> None:
+        """Cut, and listen no more."""
+        self._listener.close()
+        self.cut()
+
+    def up(self) -> None:
+        """Listen again, at the same port."""
+        self._listener = socket.create_server(("127.0.0.1", self.port))
+
     def _serve(self) -> None:
         while not self._over:
+            if self._listener.fileno() < 0:
+                time.sleep(0.02)
+                continue
             with self._lock:
                 ends = {end: other for pair in self._pairs for end, other in (pair, pair[::-1])}
             with contextlib.suppress(OSError, ValueError):  # closed by the test meanwhile

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -22,6 +23,16 @@ from checkrunner.model.errors import ConnectError, ConnectTimeoutError, Throttle
 from checkrunner.model.inventory import Host
 from checkrunner.model.options import SshOptions
 from checkrunner.testing import ECHO, check_queues
+
+RELAY = """import os, select, socket, sys
+far = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+while True:
+    for one in select.select([0, far], [], [])[0]:
+        data = os.read(0, 65536) if one == 0 else far.recv(65536)
+        if not data:
+            sys.exit()
+        far.sendall(data) if one == 0 else os.write(1, data)
+"""
 
 
 class MakeSshd(Protocol):
@@ -320,6 +331,45 @@ def test_hosts_behind_a_real_jump_host_that_lets_in_two_at_a_time(
     wait_until(lambda: not bastion.connections(), what="the end of the jump connection")
 
 
+def _behind(target: SshdFixture, bastion: SshdFixture, folder: Path) -> tuple[SshOptions, dict[str, str]]:
+    """Options for hosts of the one behind the other."""
+    bastion.authorize(target.private_key)
+    known = folder / "known_both"
+    known.write_text(target.known_hosts.read_text() + bastion.known_hosts.read_text())
+    options = target.options(known_hosts=(str(known),), private_key_file=str(target.private_key))
+    return options, {"ssh_common_args": f"-J {bastion.user}@{bastion.address()}:{bastion.port}"}
+
+
+def test_a_server_behind_a_jump_host_that_drops_connections_is_asked_again(make_sshd: MakeSshd, tmp_path: Path) -> None:
+    target, bastion = make_sshd(options={"MaxStartups": "2:100:2"}), make_sshd()
+    options, args = _behind(target, bastion, tmp_path)
+    hosts = [target.host(1, name=f"name{number}", options=args) for number in range(12)]
+
+    async def main() -> None:
+        transport = SshTransport(options)
+        await asyncio.gather(*(echo(transport, host) for host in hosts))
+        (waited,) = [wait for wait in transport.waits() if "jump host" not in wait.place]
+        assert waited.dropped > 0
+        await transport.aclose()
+
+    run_async(main())
+
+
+def test_a_server_behind_a_jump_host_that_says_nothing_gave_no_answer(make_sshd: MakeSshd, tmp_path: Path) -> None:
+    target, bastion = make_sshd(), make_sshd()
+    options, args = _behind(target, bastion, tmp_path)
+
+    async def main() -> None:
+        transport = SshTransport(options)
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            host = replace(target.host(1, options=args), address="127.0.0.1", port=silent.getsockname()[1])
+            with pytest.raises(ConnectError, match="h1: no answer within the connect timeout"):
+                await transport.open(host, ECHO, timeout_s=2)
+        await transport.aclose()
+
+    run_async(main())
+
+
 def test_a_proxy_command_for_many_hosts_takes_turns_at_its_server(make_sshd: MakeSshd, tmp_path: Path) -> None:
     target, bastion = make_sshd(), make_sshd(options={"MaxStartups": "2:100:2"})
     bastion.authorize(target.private_key)
@@ -338,6 +388,35 @@ def test_a_proxy_command_for_many_hosts_takes_turns_at_its_server(make_sshd: Mak
         assert wait.place.startswith("proxy command ssh -F none")
         assert wait.dropped > 0
         assert wait.hosts > 1
+        await transport.aclose()
+
+    run_async(main())
+
+
+def test_the_proxy_command_of_a_lost_jump_host_is_ended(make_sshd: MakeSshd, tmp_path: Path) -> None:
+    target, bastion = make_sshd(), make_sshd()
+    bastion.authorize(target.private_key)
+    started = tmp_path / "started"
+    relay = tmp_path / "relay"
+    relay.write_text(f"#!/bin/sh\necho $$ >>{started}\nexec {sys.executable} -IS -c '{RELAY}' {bastion.port}\n")
+    relay.chmod(0o755)
+    known = tmp_path / "known_both"
+    known.write_text(f"{target.known_hosts.read_text()}jump {bastion.host_key_line()}\n")
+    config = tmp_path / "config"
+    config.write_text(f"Host jump\n  HostKeyAlias jump\n  User {bastion.user}\n  ProxyCommand {relay}\n")
+    options = target.options(
+        known_hosts=(str(known),), private_key_file=str(target.private_key), config_files=(str(config),)
+    )
+    args = {"ssh_common_args": f"-F {config} -J jump"}
+
+    async def main() -> None:
+        transport = SshTransport(options)
+        await echo(transport, target.host(1, options=args))
+        bastion.kill_connections()
+        await asyncio.sleep(0.5)
+        await echo(transport, target.host(2, options=args))
+        first, _second = (int(line) for line in started.read_text().splitlines())
+        await asyncio.to_thread(wait_until, lambda: not Path(f"/proc/{first}").exists(), what="its end")
         await transport.aclose()
 
     run_async(main())

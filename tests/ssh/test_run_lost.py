@@ -30,33 +30,43 @@ PLAY = """
     - {{id: c8, run: 'echo x >>{folder}/c8'}}
 """
 KEEPALIVE_S = 0.5
-# Four times that without an answer, and five seconds.
-BACK_S = 4 * KEEPALIVE_S + 5
+# Three times that without an answer, and less than five seconds.
+BACK_S = 3 * KEEPALIVE_S + 4
 
 
 @dataclass
 class Lossy:
-    """A command line whose host is behind a proxy."""
+    """A command line whose host is behind a proxy; or whose hosts are behind a jump host, and that behind the proxy."""
 
     cli: CommandLine
     proxy: Cuttable
     sshd: SshdFixture
     folder: Path
+    jump: SshdFixture | None = None
+    hosts: int = 1
+    variables: str = "checkrunner_agent: auto"
 
     def start(self, play: str = PLAY, *args: str, settings: str = "") -> subprocess.Popen[bytes]:
         """A run whose third check is running, and has been for long enough that the agent knows how to linger."""
         (self.folder / "checkrunner.toml").write_text(f'keepalive = "{KEEPALIVE_S}s"\n{settings}')
         known = self.folder / "known"
         known.write_text(f"behind {self.sshd.host_key_line()}\n")
+        port, way = self.proxy.port, ""
+        if self.jump is not None:
+            port, way = self.sshd.port, f" -J {self.jump.user}@127.0.0.1:{self.proxy.port}"
+            known.write_text(f"{known.read_text()}[127.0.0.1]:{self.proxy.port} {self.jump.host_key_line()}\n")
+            self.jump.authorize(self.sshd.private_key)
+        names = "".join(f"    h{number}: {{}}\n" for number in range(1, self.hosts + 1))
         inventory = self.folder / "inventory.yml"
         inventory.write_text(
-            f"all:\n  hosts:\n    h1:\n      ansible_host: 127.0.0.1\n      ansible_port: {self.proxy.port}\n"
+            f"all:\n  hosts:\n{names}  vars:\n      {self.variables}\n      ansible_host: 127.0.0.1\n      ansible_port: {port}\n"
             f"      ansible_user: {self.sshd.user}\n      ansible_ssh_private_key_file: {self.sshd.private_key}\n"
-            f"      ansible_ssh_common_args: -F none -o UserKnownHostsFile={known} -o HostKeyAlias=behind\n"
+            f"      ansible_ssh_common_args: -F none -o UserKnownHostsFile={known} -o HostKeyAlias=behind{way}\n"
         )
         playbook = self.cli.playbook(play.format(folder=self.folder))
+        key = ["--private-key", self.sshd.private_key, "--known-hosts", known]
         process = self.cli.start(
-            self.cli.argv("run", playbook, "-i", inventory, "--ssh-config", "none", "--format", "json", *args)
+            self.cli.argv("run", playbook, "-i", inventory, "--ssh-config", "none", "--format", "json", *key, *args)
         )
         self.wait_for("c3")
         return process
@@ -64,7 +74,7 @@ class Lossy:
     def wait_for(self, check: str) -> None:
         """Return when the check has run for a while: what came before it has arrived."""
         path = self.folder / check
-        wait_until(path.exists, deadline_s=20, what=f"{check} to run")
+        wait_until(lambda: self.count(check) == self.hosts, deadline_s=20, what=f"{check} to run")
         wait_until(lambda: time.time() > path.stat().st_mtime + 0.5, what=f"{check} to have run for a while")
 
     def finish(self, process: subprocess.Popen[bytes]) -> dict[str, Any]:
@@ -89,6 +99,13 @@ def lossy(make_sshd: Callable[..., SshdFixture], tmp_path: Path) -> Iterator[Los
     sshd = make_sshd()
     with Cuttable(sshd.port) as proxy:
         yield Lossy(CommandLine(folder=tmp_path, sshd=sshd), proxy, sshd, tmp_path)
+
+
+@pytest.fixture
+def behind(make_sshd: Callable[..., SshdFixture], tmp_path: Path) -> Iterator[Lossy]:
+    sshd, jump = make_sshd(), make_sshd()
+    with Cuttable(jump.port) as proxy:
+        yield Lossy(CommandLine(folder=tmp_path, sshd=sshd), proxy, sshd, tmp_path, jump, hosts=3)
 
 
 def finding(report: dict[str, Any], check: str) -> dict[str, Any]:
@@ -145,6 +162,51 @@ def test_a_lost_link_costs_only_the_check_that_ran(lossy: Lossy, how: str) -> No
     if how == "stall":
         assert "no longer answers (keepalive)" in notes(report)
     lossy.sshd.assert_clean()
+
+
+@pytest.mark.parametrize("how", ["cut", "sshd", "stall", "down"])
+def test_a_lost_jump_host_costs_only_the_checks_that_ran(behind: Lossy, how: str) -> None:
+    """All hosts behind it come back over one connection; also when it is down for longer than one try takes."""
+    process = behind.start()
+    began = time.monotonic()
+
+    assert behind.jump is not None
+    match how:
+        case "cut":
+            behind.proxy.cut()
+        case "sshd":
+            behind.jump.kill_connections()
+        case "stall":
+            behind.proxy.stall()
+        case _:
+            behind.proxy.down()
+            time.sleep(2.5)
+            behind.proxy.up()
+    report = behind.finish(process)
+
+    assert time.monotonic() - began < BACK_S + 4 * (how == "down")
+    assert report["totals"]["host"] == {"reached": 3}, report["incomplete"]
+    assert report["totals"]["execution"] == {"done": 21, "lost": 3}
+    assert report["totals"]["verdict"] == {"ok": 18, "crit": 3, "unknown": 3}
+    assert [behind.count(check) for check in ("c1", "c3", "c8")] == [3, 3, 3]
+    assert "state_lost" not in notes(report)
+    if how != "down":
+        assert behind.proxy.accepted == 2
+    behind.sshd.assert_clean()
+
+
+def test_a_jump_host_that_does_not_come_back_loses_its_hosts(behind: Lossy) -> None:
+    process = behind.start(settings='reconnect = "2s"\n')
+    began = time.monotonic()
+
+    behind.proxy.refuse()
+    behind.proxy.cut()
+    report = behind.finish(process)
+
+    assert time.monotonic() - began < 15
+    assert report["totals"]["host"] == {"lost": 3}
+    assert [behind.count(check) for check in ("c3", "c8")] == [3, 0]
+    assert "no way back" in json.dumps(report["incomplete"])
 
 
 def test_an_agent_that_was_killed_takes_the_state_with_it(lossy: Lossy) -> None:
@@ -270,6 +332,21 @@ def test_what_ended_while_the_link_was_dead_is_not_run_again(lossy: Lossy) -> No
     assert lossy.count("c3") == lossy.count("c8") == 1
     assert lines(finding(report, "c4")) == ["state 12 /usr"]
     lossy.sshd.assert_clean()
+
+
+def test_an_agent_in_shell_runs_nothing_behind_a_dead_link(lossy: Lossy) -> None:
+    play = PLAY.replace("sleep 300', timeout: 5m", "sleep 4; echo x >>{folder}/late', timeout: 5m")
+    play = play.replace("'echo five'", "'echo x >>{folder}/c5'")
+    lossy.variables = "checkrunner_agent: shell"
+    process = lossy.start(play)
+
+    lossy.proxy.stall()
+    report = lossy.finish(process)
+
+    assert report["totals"]["execution"] == {"done": 7, "lost": 1}, str(report["incomplete"])
+    assert "state_lost" in notes(report)
+    lossy.sshd.assert_clean()  # also of the first agent, whose connection still stands
+    assert [lossy.count(check) for check in ("c1", "c3", "late", "c5", "c8")] == [1, 1, 0, 1, 1]
 
 
 def test_an_interrupt_on_the_way_back(lossy: Lossy) -> None:

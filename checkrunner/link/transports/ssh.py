@@ -48,10 +48,23 @@ class SshTransport:
         self._dialer = Dialer(options)
         self._hosts: dict[str, list[_Used]] = {}
         self._failed: dict[str, ConnectError] = {}
+        self._dialling: dict[str, asyncio.Lock] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
     async def open(self, host: Host, command: str, *, timeout_s: float) -> SshChannel:
         """See the seam. `timeout_s` is for one try to connect; a ConnectTimeout of the host's own settings wins."""
+        channel = await self._on_standing(host, command, timeout_s)
+        if channel is not None:
+            return channel
+        lock = self._dialling.setdefault(host.name, asyncio.Lock())
+        others = lock.locked()
+        async with lock:
+            # Several accounts of a host lose its connection together, and one new one does for them.
+            channel = await self._on_standing(host, command, timeout_s) if others else None
+            return channel or await self._on_new(host, command, timeout_s)
+
+    async def _on_standing(self, host: Host, command: str, timeout_s: float) -> SshChannel | None:
+        """A channel on one of the connections that stand, if any takes it."""
         if host.name in self._failed:
             raise self._failed[host.name]
         for used in self._hosts.get(host.name, ()):
@@ -61,6 +74,9 @@ class SshTransport:
                 except (asyncssh.Error, OSError, TimeoutError):
                     # The server allows no more sessions on a connection, or the connection has just ended.
                     continue
+        return None
+
+    async def _on_new(self, host: Host, command: str, timeout_s: float) -> SshChannel:
         reached = host.name in self._hosts
         try:
             used = _Used(await self._dialer.connect(host, timeout_s))

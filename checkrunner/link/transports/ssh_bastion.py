@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import random
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 
@@ -27,6 +28,11 @@ _CLOSING_S = 1.0
 _MAKING = 4
 # A jump host that takes no further connection is waited for as long as hosts get through, and so long after the last.
 _PATIENCE_S = 120.0
+# A jump host that has let somebody through, and cannot be connected to any more, is tried for so long, after pauses.
+_BACK_S = 10.0
+_PAUSE_S = (0.1, 1.0)
+# Then that holds; for hosts that were through, and try to come back, only so long.
+_HOLD_S = 0.5
 # How often a host begins anew because the connection to the jump host broke under it.
 _BREAKS = 2
 # What servers say, for lack of a better code, where a channel is one too many.
@@ -103,7 +109,8 @@ class NoWayError(Exception):
 
 
 class Bastion:
-    """The way through one jump host. `connect` makes a connection to it; that it cannot be made holds for the run."""
+    """The way through one jump host. `connect` makes a connection to it; that it cannot be made holds for the run,
+    unless it was made before."""
 
     def __init__(self, name: str, connect: Callable[[], Awaitable[Standing]], queue: Queue) -> None:
         self._name = name
@@ -114,7 +121,10 @@ class Bastion:
         self._waiting = 0
         self._making: set[asyncio.Task[None]] = set()
         self._watching: set[asyncio.Task[None]] = set()
+        self._closing: set[asyncio.Task[None]] = set()
         self._failure: ConnectError | None = None
+        self._failed_at = 0.0
+        self._passed: set[str] = set()
         self._full: ConnectError | None = None
         self._bug: BaseException | None = None
         self._moved = 0.0
@@ -139,6 +149,7 @@ class Bastion:
                 if not again or isinstance(error, (AuthenticationError, HostKeyError)):
                     raise
                 continue
+            self._passed.add(host)
             self._start(self._watching, self._watch(passage, standing))
             return standing
 
@@ -147,6 +158,8 @@ class Bastion:
         for task in [*self._making, *self._watching]:
             task.cancel()
             await asyncio.wait({task})
+        if self._closing:
+            await asyncio.wait(self._closing)
         lanes, self._lanes = self._lanes, []
         await asyncio.gather(*(lane.standing.close() for lane in lanes))
 
@@ -158,18 +171,25 @@ class Bastion:
         try:
             with self._queue.waiting(host) if host else contextlib.nullcontext():
                 while True:
-                    self._lanes = [lane for lane in self._lanes if lane.standing.usable]
+                    self._clear()
                     room = next((lane for lane in self._lanes if lane.held < lane.most), None)
                     if room is not None:
                         self._moved = loop.time()
                         return Passage(room)
-                    self._make_more()
+                    self._make_more(host)
                     await self._something_new(max(since, self._moved) + _PATIENCE_S)
         finally:
             self._waiting -= 1
 
-    def _make_more(self) -> None:
-        """Start as many connections as those who wait need. Raises the reason why there can be none."""
+    def _clear(self) -> None:
+        """Leave the connections that broke; their proxy commands are ended."""
+        for lane in self._lanes:
+            if not lane.standing.usable:
+                self._start(self._closing, lane.standing.close())
+        self._lanes = [lane for lane in self._lanes if lane.standing.usable]
+
+    def _make_more(self, host: str) -> None:
+        """Start as many connections as those who wait need. Raises the reason why there can be none for `host`."""
         if self._bug is not None:
             raise self._bug
         if not self._lanes:
@@ -177,7 +197,9 @@ class Bastion:
         if self._full is not None:
             return
         if self._failure is not None and not self._lanes and not self._making:
-            raise NoWayError(self._failure) from self._failure
+            held = asyncio.get_running_loop().time() < self._failed_at + _HOLD_S
+            if held or host not in self._passed:
+                raise NoWayError(self._failure) from self._failure
         making = len(self._making)
         if making == 0 or (making < _MAKING and making * self._most < self._waiting):
             self._start(self._making, self._make())
@@ -200,19 +222,29 @@ class Bastion:
             ) from self._full
 
     async def _make(self) -> None:
-        try:
-            standing = await self._connect()
-        except NoWayError as error:
-            self._failure = error.error
-        except ConnectError as error:
-            if any(lane.standing.usable for lane in self._lanes):
-                self._full = error  # those that stand have to do
+        loop = asyncio.get_running_loop()
+        until = loop.time() + (_BACK_S if self._passed and self._failure is None else 0.0)
+        while True:
+            try:
+                standing = await self._connect()
+            except NoWayError as error:
+                self._fail(error.error)
+            except ConnectError as error:
+                if any(lane.standing.usable for lane in self._lanes):
+                    self._full = error  # those that stand have to do
+                elif loop.time() < until and not isinstance(error, (AuthenticationError, HostKeyError)):
+                    await asyncio.sleep(random.uniform(*_PAUSE_S))  # noqa: S311 (spreads retries, keeps no secret)
+                    continue
+                else:
+                    self._fail(error)
             else:
-                self._failure = error
-        else:
-            self._full = None
-            self._queue.connections += 1
-            self._lanes.append(_Lane(standing, self._most))
+                self._full = self._failure = None
+                self._queue.connections += 1
+                self._lanes.append(_Lane(standing, self._most))
+            return
+
+    def _fail(self, error: ConnectError) -> None:
+        self._failure, self._failed_at = error, asyncio.get_running_loop().time()
 
     def _one_too_many(self, passage: Passage, error: BaseException) -> bool:
         """Whether a channel was refused because of the others on its connection; then fewer are tried there."""

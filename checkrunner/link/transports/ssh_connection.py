@@ -189,7 +189,7 @@ class Connection(asyncssh.SSHClientConnection):
             return
         self._progress.greeting += data[: _GREETING - len(self._progress.greeting)]
         super().data_received(data, datatype)
-        self._progress.banner = self.get_extra_info("server_version") is not None
+        self._progress.banner = _has_version(self)
 
     async def public_key_auth_requested(self) -> asyncssh.SSHKeyPair | None:
         """The next key to try; counted for the error message."""
@@ -300,7 +300,8 @@ def _connection_options(attempt: Attempt) -> asyncssh.SSHClientConnectionOptions
         request_pty=False,
         utf8_decode_errors="replace",
         keepalive_interval=settings.keepalive_s,
-        keepalive_count_max=settings.keepalive_count,
+        # asyncssh, as OpenSSH, waits for one interval more than it says: the one before its first question.
+        keepalive_count_max=max(1, settings.keepalive_count - 1),
         **_algorithms(settings, policy),
     )
 
@@ -362,10 +363,15 @@ async def _connect(
             return
 
 
+def _has_version(connection: asyncssh.SSHClientConnection) -> bool:
+    """Whether the server has said its version. `get_extra_info` would ask on: behind a jump host, that for its own."""
+    return "server_version" in getattr(connection, "_extra", ())
+
+
 async def drop(connection: asyncssh.SSHClientConnection, progress: Progress | None = None) -> None:
     """End a connection at once and wait until its socket is closed, which takes a turn or two of the loop."""
     if progress is not None:
-        progress.banner |= connection.get_extra_info("server_version") is not None
+        progress.banner |= _has_version(connection)
     standing = connection._transport is not None
     connection.abort()
     if standing:
