@@ -354,7 +354,7 @@ class _Building:
         if held := self._held.note(entry.outcomes):
             out.append(self.text(held))
         first = entry.first
-        elsewhere = tuple(dict.fromkeys(outcome.on for outcome in entry.outcomes if outcome.on))
+        elsewhere = tuple(dict.fromkeys(outcome.on for outcome in entry.outcomes if outcome.on and outcome.result))
         if elsewhere:
             out.append(f"ran on {self._hosts(elsewhere, f'finding {entry.id}')} (delegate_to)")
         if first.result is not None and first.verdict.state is not VerdictState.OK:
