@@ -16,6 +16,10 @@ __all__ = ["secrets_in_clear"]
 
 _HINT = "Take it from elsewhere: an encrypted value (ansible-vault), `!env NAME`, `!cmd PROGRAM`, or -e @FILE"
 
+_FROM_ELSEWHERE = re.compile(r"\{\{.*?\}\}|\$\{[^}]*\}|\$\w+")
+_EMPTY = re.compile(r"=\s+$")
+"""A name that the shell gives no value: what comes next is another word."""
+
 
 def secrets_in_clear(playbook: Playbook) -> Iterator[Problem]:
     """A problem for each, at its place. Its message never holds the secret; the line of the file may."""
@@ -36,9 +40,9 @@ def secrets_in_clear(playbook: Playbook) -> Iterator[Problem]:
 def _set_at(playbook: Playbook, source: SourceRef, name: str) -> SourceRef:
     """The first line from there on that sets the name; the place itself where none does (it is in another file)."""
     lines = playbook.lines if source.path == playbook.path else playbook.included.get(source.path, ())
-    wanted = re.compile(rf"[\s{{,]*(?P<name>[\"']?{re.escape(name)}[\"']?)\s*:")
+    wanted = re.compile(rf"(?:^|[\s{{,])(?P<name>[\"']?{re.escape(name)}[\"']?)\s*:")
     for number, line in enumerate(lines[max(source.line - 1, 0) :], max(source.line, 1)):
-        if found := wanted.match(line):
+        if found := wanted.search(line):
             return SourceRef(path=source.path, line=number, column=found.start("name") + 1)
     return source
 
@@ -97,9 +101,13 @@ def _of_texts(check: Check, redactor: PatternRedactor) -> Iterator[Problem]:
     for text, as_written in texts:
         at = 0
         for line in text.text.split("\n"):
-            shown = redactor.redact(line)
-            if shown != line:
-                offset = at + _first_difference(line, shown)
+            # What comes from elsewhere is no secret that stands here.
+            plain = _FROM_ELSEWHERE.sub(lambda match: "*" * len(match.group()), line)
+            shown = redactor.redact(plain)
+            first = _first_difference(plain, shown)
+            last = len(plain) - _first_difference(plain[::-1], shown[::-1])
+            if plain[first:last].strip("* ") and not _EMPTY.search(plain[:first]):
+                offset = at + first
                 source, line_text = place_in(text, as_written, offset)
                 yield _problem(
                     f"check {check.id!r}: this looks like a secret, in clear: {_around(shown)}", source, line_text

@@ -15,8 +15,6 @@ ELSEWHERE = {
     "--list-tasks": "Use: checkrunner checks PLAYBOOK",
     "--list-tags": "Use: checkrunner checks PLAYBOOK, which shows tags too",
     "--syntax-check": "Use: checkrunner lint PLAYBOOK -i INVENTORY",
-    "--check": _CHANGES,
-    "-C": _CHANGES,
     "--diff": _CHANGES,
     "-D": _CHANGES,
     "--become-pass": "Use: --ask-become-pass, or the variable CHECKRUNNER_BECOME_PASSWORD",

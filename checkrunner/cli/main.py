@@ -12,8 +12,10 @@ import typer
 
 from checkrunner import __version__
 from checkrunner.cli.checks import checks
+from checkrunner.cli.explain import explain
 from checkrunner.cli.failure import fail, forget_closed_stderr, forget_stdout
 from checkrunner.cli.hosts import hosts
+from checkrunner.cli.init import init
 from checkrunner.cli.inventory import inventory
 from checkrunner.cli.lint import lint
 from checkrunner.cli.run import EXAMPLES, run
@@ -61,7 +63,9 @@ def _root(
 
 
 app.command("run", epilog=EXAMPLES)(run)
+app.command("init")(init)
 app.command("lint")(lint)
+app.command("explain")(explain)
 app.command("hosts")(hosts)
 app.command("inventory")(inventory)
 app.command("checks")(checks)

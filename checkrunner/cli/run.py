@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from checkrunner.cli.explain import check_run, refuse_files
 from checkrunner.cli.failure import forget_stdout
 from checkrunner.cli.options import (
     AllowEmpty,
@@ -196,6 +197,10 @@ def run(
             help="Ask me what commands ask and the playbook does not answer: passwords, confirmations.",
         ),
     ] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", "-C", help="A dry run: say what would run where, rendered, and connect to no host."),
+    ] = False,
     help_params: Annotated[
         bool, typer.Option("--help-params", help="List the playbook's parameters and exit; connects to no host.")
     ] = False,
@@ -230,15 +235,13 @@ def run(
         "timeout": timeout,
         "deadline": deadline,
         "color": color,
-        "become": "yes" if become else None,
-        "become_user": become_user,
-        "become_method": become_method,
+        **_become(become, become_user, become_method),
     }
     settings = resolve_settings(flags)
     if help_params:
         return show_params(playbook, settings, format_name)
-    destination, exports = _places(format_name, output, perfdata, metrics)
-    password, become_password = _passwords(ask_pass, ask_become_pass)
+    destination, exports = _places(format_name, output, perfdata, metrics, dry=check)
+    password, become_password = _passwords(ask_pass and not check, ask_become_pass and not check)
     request = Request(
         playbook=playbook,
         settings=settings.with_become_password(become_password),
@@ -248,27 +251,37 @@ def run(
         skip_tags=split_words(skip_tags),
         allow_empty=allow_empty,
     )
-    request = _with_secrets(request, ask_vault_pass)
+    request = _with_secrets(request, ask_vault_pass, dry=check)
+    if check:
+        return check_run(request, format_name)
     report = _report(request, password, exports, quiet=quiet, verbose=verbose, interactive=interactive)
     return _deliver(destination, exports, report, color=settings.color)
 
 
+def _become(become: bool, user: str | None, method: str | None) -> dict[str, str | None]:
+    return {"become": "yes" if become else None, "become_user": user, "become_method": method}
+
+
 def _places(
-    format_name: str, output: str | None, perfdata: str | None, metrics: str | None
+    format_name: str, output: str | None, perfdata: str | None, metrics: str | None, *, dry: bool
 ) -> tuple[ReportOutput, Exports]:
     """Where report and values go, all looked at before anything connects."""
     from checkrunner.app.exports import prepare_exports
     from checkrunner.app.output import prepare_output
 
+    if dry:
+        refuse_files(output, perfdata, metrics)
     return prepare_output(format_name, output), prepare_exports(perfdata, metrics)
 
 
-def _with_secrets(request: Request, ask_vault: bool) -> Request:
+def _with_secrets(request: Request, ask_vault: bool, *, dry: bool) -> Request:
     """The request with what opens secrets, and asks for the password of vaults where it may."""
     from checkrunner.app.secrets import make_secrets
     from checkrunner.cli.password import ask_vault_password
 
-    return replace(request, secrets=make_secrets(request.settings, ask=ask_vault_password, ask_vault=ask_vault))
+    return replace(
+        request, secrets=make_secrets(request.settings, ask=ask_vault_password, ask_vault=ask_vault, dry=dry)
+    )
 
 
 def _passwords(login: bool, become: bool) -> tuple[Secret | None, Secret | None]:

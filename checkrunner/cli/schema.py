@@ -11,9 +11,9 @@ __all__ = ["schema"]
 
 
 def schema(
-    what: Annotated[str, typer.Argument(metavar="report|playbook", help="Which schema to print.")],
+    what: Annotated[str, typer.Argument(metavar="report|playbook|lint|preview", help="Which schema to print.")],
 ) -> int:
-    """Print the JSON Schema of reports or of playbooks, for editors and for programs that read reports.
+    """Print a JSON Schema: of playbooks, for editors; of reports, of what lint finds, and of dry runs, for programs.
 
     Example: checkrunner schema playbook > playbook.schema.json
     """

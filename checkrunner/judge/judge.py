@@ -169,6 +169,10 @@ class Judge:
     def _items(self, check: Check) -> tuple[_Item, ...]:
         return self._about(check)[1]
 
+    def expects_rc_0(self, check: Check) -> bool:
+        """Whether the check is expected to end with 0 though nobody wrote it."""
+        return check.task is None and not self._speaks_of_rc(check)
+
     def _speaks_of_rc(self, check: Check) -> bool:
         return self._about(check)[2]
 

@@ -6,6 +6,7 @@ Knows the protocol; nothing of SSH, processes or when to start over (`starting` 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 
@@ -83,9 +84,8 @@ class FramedSession:
         self._link: Link | None = None
         self._calls = Calls()
         self._back = Comeback(starter.reconnect_s)
-        self._token = ""
+        self._token, self._last_id = "", 0
         self._parts = set(LATER)
-        self._last_id = 0
         self._out = Outbox(self._sending_failed)
         loop = asyncio.get_running_loop()
         self._began = loop.time()
@@ -131,10 +131,8 @@ class FramedSession:
         if on_prompt is None or not asks(step.command, somebody=True):
             return await self._run(ident, step, on_state, None)
         questions = Questions(on_prompt, functools.partial(self._reply, ident))
-        try:
+        async with contextlib.aclosing(questions):
             return await self._run(ident, step, on_state, questions)
-        finally:
-            await questions.aclose()
 
     async def _run(
         self, ident: int, step: Step, on_state: Callable[[Observation], None] | None, questions: Questions | None
@@ -150,8 +148,7 @@ class FramedSession:
         try:
             answer = await run
             assert isinstance(answer, ResultAnswer)
-            # Before its slices: these may have to come over another link.
-            result = self._back.told(answer.result)
+            result = self._back.told(answer.result)  # before its slices, which may have to come over another link
             early = [await slice_or_none(future, query) for future, query in zip(slices, queries, strict=True)]
         finally:
             for future in slices:
@@ -324,7 +321,7 @@ class FramedSession:
     async def _go_on(self, link: Link, broken: str) -> None:
         """A link has ended: start over where that can help, else raise what to tell."""
         if link.decoder.greeted or broken:
-            lost = self._lost(broken or link.why_ended())
+            lost = self._calls.lost(broken or link.why_ended(), self._began)
             known = link.decoder.greeted or self._back.under_way
             if self._closing is not None or not known or not self._back.possible(link):
                 raise lost
@@ -369,15 +366,11 @@ class FramedSession:
         self._out.waiting.append(self._calls.requests())
         self._out.flush(self._link)
 
-    def _lost(self, why: str) -> SessionLostError:
-        return self._calls.lost(why, self._began)
-
     # ---- endings
 
     def _fail(self, error: HostError) -> None:
         """End every call in flight with the same error."""
-        if self._error is None:
-            self._error = error
+        self._error = self._error or error
         self._calls.fail(self._error)
         if not self._ready.done():
             self._ready.set_exception(self._error)

@@ -21,7 +21,7 @@ from checkrunner.model.errors import PlaybookError, UnknownNameError, nearest
 from checkrunner.model.playbook import Play, Playbook
 from checkrunner.model.sources import SourceRef
 
-__all__ = ["Reading", "find_playbook", "load_playbook", "playbook_schema", "read_playbook"]
+__all__ = ["Reading", "find_playbook", "load_playbook", "pack_names", "playbook_schema", "read_playbook"]
 
 _SUFFIXES = (".yml", ".yaml", ".json")
 _START = "Start with `- hosts: all` and `checks:` below it."
@@ -118,6 +118,11 @@ def _head(path: Path) -> str:
             return file.read(_HEAD_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""
+
+
+def pack_names() -> tuple[str, ...]:
+    """The names of the shipped playbooks."""
+    return tuple(_packs())
 
 
 def playbook_schema() -> dict[str, Any]:

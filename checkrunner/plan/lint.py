@@ -185,13 +185,15 @@ def _registers(plan: Plan) -> Iterator[Problem]:
         name = shape.check.register
         if name is None:
             continue
-        why = f"check {seen[name]!r} registers it too: later checks read this one" if name in seen else ""
+        # Tasks use a name again and again, and a file may be included several times.
+        again = name in seen and not shape.play.tasks and plan.shapes[seen[name]].check.source != shape.check.source
+        why = f"check {seen[name]!r} registers it too: later checks read this one" if again else ""
         why = why or _also(plan, shape, name, host_vars)
         if why:
             yield _at(shape, "name-clash", f"check {key!r} registers {name!r}, but {why}", "Take another name")
         seen[name] = key
     for play in plan.playbook.plays:
-        for variable in sorted(play.vars.keys() & {*RESULT_NAMES, *MAGIC}):
+        for variable in sorted(play.vars.keys() & {*MAGIC, *(() if play.tasks else RESULT_NAMES)}):
             message = f"variable {variable!r} is hidden by the name of a result's metadata"
             if variable in MAGIC:
                 message = f"variable {variable!r} cannot be set"
@@ -201,7 +203,7 @@ def _registers(plan: Plan) -> Iterator[Problem]:
 
 def _also(plan: Plan, shape: Shape, name: str, host_vars: Mapping[str, str]) -> str:
     """What a registered name is besides."""
-    if name in MAGIC or name in RESULT_NAMES:
+    if name in MAGIC or (name in RESULT_NAMES and not shape.play.tasks):
         return "it already means something in expressions"
     if name in plan.setup.extra_vars:
         return "-e sets it as well: later checks read that"

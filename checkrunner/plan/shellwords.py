@@ -48,7 +48,8 @@ class SimpleCommand:
 
 
 def commands_in(text: str, start: int = 0, depth: int = 0) -> Iterator[SimpleCommand]:
-    """The simple commands, also those given to ``bash -c`` and those within ``"$( )"``. `start` is added to offsets."""
+    """The simple commands, also those given to ``bash -c`` or ``trap`` and those within ``"$( )"``. `start` is added to
+    offsets."""
     words: list[tuple[str, int]] = []
     skip_next = False
     for kind, token, offset in (*_tokens(text), ("operator", "", len(text))):
@@ -114,6 +115,8 @@ def _command(words: list[tuple[str, int]], depth: int) -> Iterator[SimpleCommand
         return
     name, args = bare[0][0].rsplit("/", 1)[-1], bare[1:]
     yield SimpleCommand(name=name, args=tuple(arg for arg, _, _ in args), offset=bare[0][1], bounded=bounded)
+    if name == "trap" and len(args) > 1 and depth < _DEPTH:
+        yield from commands_in(args[0][0], args[0][1], depth + 1)
     if name in _SHELLS and depth < _DEPTH:
         for (flag, _, _), (script, offset, _) in itertools.pairwise(args):
             if re.fullmatch(r"-[a-z]*c", flag):

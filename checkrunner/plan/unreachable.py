@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.metadata import truth
 from checkrunner.model.playbook import Check
 from checkrunner.model.problems import Level, Problem
+from checkrunner.model.sources import SourceRef
 from checkrunner.model.tasks import BlockPart, BlockPlace, Module
 from checkrunner.plan.build import Plan
 from checkrunner.plan.hostplan import Entry, HostPlan
+from checkrunner.plan.needs import need_errors
 from checkrunner.plan.shape import Shape
 from checkrunner.plan.tags import check_tags
 
@@ -26,18 +29,31 @@ def unreachable(plan: Plan, *, guess: bool) -> Iterator[Problem]:
         if check_tags(shape.play, shape.check) == {"never"}:
             hint = "Give it a second tag to select it by"
             yield _at(shape, f"check {shape.check.id!r} has only the tag `never`: no run selects it", hint)
-    yield from _by_conditions(plan, guess)
+    yield from _everywhere(plan, _by_conditions(plan, guess))
     for play_index, play in enumerate(plan.playbook.plays):
         if play.tasks:
             shapes = {id(shape.check): shape for shape in plan.shapes.values() if shape.play_index == play_index}
             yield from _behind_ends(play.checks, shapes)
 
 
+def _everywhere(plan: Plan, found: Iterable[tuple[str, Problem]]) -> Iterator[Problem]:
+    """The problems of those checks that are reached nowhere: one in an included file may be several."""
+    told: dict[SourceRef, list[Problem]] = {}
+    dead: Counter[SourceRef] = Counter()
+    for key, problem in found:
+        told.setdefault(problem.source, []).append(problem)
+        dead[plan.shapes[key].check.source] += 1
+    there = Counter(shape.check.source for key, shape in plan.shapes.items() if key in plan.selected)
+    for source, problems in told.items():
+        if dead[source] >= there[source]:
+            yield problems[0]
+
+
 def _at(shape: Shape, message: str, hint: str = "") -> Problem:
     return Problem(level=Level.WARNING, rule="unreachable", message=message, source=shape.check.source, hint=hint)
 
 
-def _by_conditions(plan: Plan, guess: bool) -> Iterator[Problem]:
+def _by_conditions(plan: Plan, guess: bool) -> Iterator[tuple[str, Problem]]:
     """Those that each of their hosts rules out, and those that need one of them."""
     hosts: dict[str, list[tuple[HostPlan, Entry]]] = {}
     for host in plan.hosts:
@@ -46,6 +62,8 @@ def _by_conditions(plan: Plan, guess: bool) -> Iterator[Problem]:
     dead: set[str] = set()
     for key, where in hosts.items():
         shape = where[0][1].shape
+        if any(need_errors(plan, key)):
+            continue
         found = _why(shape, where, dead, guess)
         if found is None:
             if shape.follows in dead:
@@ -53,7 +71,7 @@ def _by_conditions(plan: Plan, guess: bool) -> Iterator[Problem]:
             continue
         dead.add(key)
         message, hint = found
-        yield _at(shape, message, hint)
+        yield key, _at(shape, message, hint)
 
 
 def _why(shape: Shape, where: Sequence[tuple[HostPlan, Entry]], dead: set[str], guess: bool) -> tuple[str, str] | None:
@@ -94,9 +112,11 @@ def _is_false(host: HostPlan, entry: Entry, number: int, guess: bool) -> bool:
         return False
     if guess and not _is_constant(entry, number):
         return False
-    condition = entry.shape.check.when[number]
+    condition, names = entry.shape.check.when[number], host.variables(entry)
     try:
-        return not truth(host.setup.templates.evaluate(condition, host.variables(entry)))
+        if not all(name in names for name in _names_of(entry, number)):
+            return False  # -e may define it
+        return not truth(host.setup.templates.evaluate(condition, names))
     except TemplateError:
         return False
 
@@ -147,8 +167,8 @@ def _reach(check: Check, tasks: Sequence[Check]) -> Iterator[tuple[tuple[BlockPl
         if not path:
             return
         inner = path[-1]
-        if inner.part is BlockPart.BLOCK and _has_rescue(inner.block, tasks):
-            return
+        if inner.part is BlockPart.RESCUE or (inner.part is BlockPart.BLOCK and _has_rescue(inner.block, tasks)):
+            return  # a rescue is not always got to
         spared.add(inner.block)
         path = path[:-1]
 

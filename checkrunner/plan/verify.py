@@ -29,7 +29,7 @@ from checkrunner.plan.shape import Part, own_loop_names
 from checkrunner.plan.values import NotANumberError
 from checkrunner.plan.variables import Names, connection_names
 
-__all__ = ["Look", "PlanError", "check_plan", "nothing_else", "plan_errors"]
+__all__ = ["Look", "PlanError", "check_plan", "late_in_items", "nothing_else", "plan_errors"]
 
 _REGEX_PARTS = re.compile(
     r"expect\.std(out|err)\.(not_)?matches|slice\.pattern|prompts\.match|parse\.pattern|extract\.regex"
@@ -234,7 +234,7 @@ def _trial(plan: Plan, host: HostPlan, entry: Entry) -> Iterator[TemplateError]:
         except TemplateError as error:
             yield error
             return
-        settled = _without(entry, own)
+        settled = late_in_items(entry)
         for _, _, given in items[:_TRIED_ITEMS]:
             its = host.variables(entry, given)
             try:
@@ -247,9 +247,9 @@ def _trial(plan: Plan, host: HostPlan, entry: Entry) -> Iterator[TemplateError]:
         yield from _trial_parts(plan, entry, names, late)
 
 
-def _without(entry: Entry, own: frozenset[str]) -> frozenset[str]:
-    """The names that are not settled where those of the entry's own loop are."""
-    late = entry.late - own
+def late_in_items(entry: Entry) -> frozenset[str]:
+    """The names that only a run knows where those of the entry's own loop are known."""
+    late = entry.late - frozenset(own_loop_names(entry.shape.check))
     first = frozenset(name for name in late if not entry.shape.reach.get(name))
     return frozenset(name for name in late if not entry.shape.read_by([name]).isdisjoint(first))
 

@@ -55,7 +55,8 @@ def write_document(document: Mapping[str, Any], out: TextIO) -> None:
     """As indented JSON in which nothing is hidden from the eye."""
     encoding = getattr(out, "encoding", None) or "utf-8"
     ascii_only = not encoding.lower().replace("-", "").startswith("utf")
-    out.write(escaped(json.dumps(document, indent=2, ensure_ascii=ascii_only)) + "\n")
+    text = json.dumps(document, indent=2, ensure_ascii=ascii_only)
+    out.write("\n".join(escaped(line) for line in text.split("\n")) + "\n")
 
 
 def lint_document(problems: Sequence[Problem], *, playbook: str, exit_code: int, mask: Mask) -> dict[str, Any]:
@@ -147,7 +148,4 @@ def _result(problem: Problem, numbers: Mapping[str, int], playbook: str, mask: M
 
 def _uri(path: str) -> str:
     """A relative reference, or ``file://`` for an absolute path."""
-    if os.path.isabs(path):
-        return "file://" + quote(path)
-    text = quote(path)
-    return f"./{text}" if ":" in text.split("/")[0] else text
+    return f"file://{quote(path)}" if os.path.isabs(path) else quote(path)

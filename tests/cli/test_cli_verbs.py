@@ -131,7 +131,7 @@ def test_the_shipped_playbook_goes_by_its_name(cli: Cli) -> None:
     assert "linux-health" in done.stderr
 
 
-@pytest.mark.parametrize("what", ["report", "playbook"])
+@pytest.mark.parametrize("what", ["report", "playbook", "lint", "preview"])
 def test_schemas_are_json_schemas(cli: Cli, what: str) -> None:
     done = cli("schema", what)
 

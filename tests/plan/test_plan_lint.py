@@ -14,6 +14,7 @@ from checkrunner.model.problems import Level
 from checkrunner.plan.changing import CHANGING, changes, unguarded_removals
 from checkrunner.plan.habits import ENDLESS, endless
 from checkrunner.plan.lint import lint
+from checkrunner.plan.rules import RULES
 from checkrunner.plan.shellwords import commands_in, written_files
 
 
@@ -93,6 +94,48 @@ WARNED = [
     "sleep 60",
     "sleep 1m",
     "sleep infinity",
+    "mv a b",
+    "systemctl enable --now nginx",
+    "useradd x",
+    "chmod 600 /etc/x",
+    "chown -R app /srv",
+    "mount /dev/sdb /mnt",
+    "umount /mnt",
+    "tee out.txt",
+    "echo x > report",
+    "echo x &> /var/log/y",
+    "echo x > $out",
+    "truncate -s 0 /var/log/x",
+    "docker rm -f x",
+    "docker compose down",
+    "kubectl apply -f x.yml",
+    "kubectl -n a scale deploy/x --replicas=0",
+    "kubectl rollout restart deploy/x",
+    "psql -c 'DELETE FROM t'",
+    "psql -Atc 'insert into t values (1)'",
+    "psql -c 'select 1; drop table t'",
+    "psql -c 'SELECT pg_terminate_backend(1)'",
+    "mysql -e 'UPDATE t SET a = 1'",
+    "sqlite3 x.db 'alter table t add b'",
+    "redis-cli SET a 1",
+    "redis-cli -h r1 -p 6380 flushall",
+    "redis-cli config set maxmemory 1",
+    "crontab -",
+    "crontab file",
+    "git reset --hard",
+    "git -C /srv/app pull",
+    "cp /etc/a /etc/b",
+    "touch /var/lib/x",
+    "mkdir /srv/x",
+    "ln -sf a /etc/b",
+    "rm -f /tmp/../etc/x",
+    "trap 'rm -f /etc/x' EXIT",
+    "pip install x",
+    "helm upgrade a b",
+    "curl -X DELETE http://x/y",
+    "find . | xargs rm",
+    "hostname web1",
+    "date -s 12:00",
 ]
 
 FINE = [
@@ -139,6 +182,43 @@ FINE = [
     "echo 'rm -rf /'",
     "last reboot",
     "man --version",
+    "findmnt /mnt",
+    "mount -l",
+    "mount -t nfs",
+    "systemctl cat nginx",
+    't=$(mktemp -d); echo a > $t/x; cp $t/x ${t}/y; rm -rf "$t"',
+    "d=`mktemp`; trap 'rm -f $d' EXIT; date > $d",
+    "rm -f /tmp/x /var/tmp/y",
+    "mkdir -p /tmp/a; touch /tmp/a/b",
+    "ls >/dev/stderr 2>&1",
+    "echo x >/dev/tcp/localhost/80",
+    "psql -Atc 'select count(*) from pg_stat_activity'",
+    "psql -c 'select n_tup_upd, last_vacuum from pg_stat_user_tables'",
+    "mysql -e 'show variables like \"delete%\"'",
+    "mysql -e 'show replica status'",
+    "redis-cli info",
+    "redis-cli -h r1 config get save",
+    "redis-cli --raw dbsize",
+    "git log --oneline -n 3",
+    "git -C /srv/app status --short",
+    "git stash list",
+    "docker logs x",
+    "docker exec x cat /etc/os-release",
+    "kubectl describe node x",
+    "kubectl get --raw /healthz",
+    "curl -sf -X POST http://es/_search",
+    "hostname -f",
+    "date -d yesterday",
+    "ethtool eth0",
+    "nmcli device status",
+    "ip -br addr",
+    "passwd -S root",
+    "zpool status -x",
+    "kill -s 0 1",
+    "fsck -n /dev/sda1",
+    "tee /dev/null",
+    "sed -n '/install/p' /var/log/dpkg.log",
+    "xfs_repair -n /dev/sdb",
 ]
 
 
@@ -162,6 +242,55 @@ def test_a_problem_has_its_place() -> None:
     (problem,) = lint(plan_of(make_check(run="true; systemctl restart x", line=4)))
     assert (problem.level, problem.message) == (Level.WARNING, "`systemctl` changes units")
     assert (problem.source.line, problem.source.column) == (4, 12 + len("true; "))
+
+
+def test_what_is_meant_to_change_the_host_is_accepted() -> None:
+    assert lint(plan_of(make_check(run="systemctl restart x", changes_host=True))) == []
+    assert lint(plan_of(make_check(run="systemctl restart x", vars={"changes_host": True}))) == []
+    assert lint(plan_of(make_check(run="systemctl restart x"), play_vars={"changes_host": True})) == []
+    assert len(lint(plan_of(make_check(run="systemctl restart x", vars={"changes_host": False})))) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("rm -rf $DIR/x", "`rm` goes over /x where $DIR is empty"),
+        ("rm -rf ${DIR}/", "`rm` goes over / where ${DIR} is empty"),
+        ('rm -fr "$DIR"/*', "`rm` goes over /* where $DIR is empty"),
+        ("rm --recursive {{ dir }}/x", "`rm` goes over /x where {{ dir }} is empty"),
+        ("chown -R app: $HOME_OF_APP/", "`chown` goes over / where $HOME_OF_APP is empty"),
+        ("rm -rf /", "`rm` goes over all of /"),
+        ("sudo rm -rf /*", "`rm` goes over all of /*"),
+        ("rm -rf ~", "`rm` goes over all of ~"),
+        ("rm -rf ${DIR:?}/x", ""),
+        ("rm -rf ${DIR:-/srv}/x", ""),
+        ("rm -rf /srv/$DIR/x", ""),
+        ("rm -rf $DIR", ""),
+        ("rm -f $DIR/x", ""),
+        ("d=$(mktemp -d); rm -rf $d/x", ""),
+    ],
+)
+def test_removals_below_nothing(command: str, message: str) -> None:
+    assert [one[0] for one in unguarded_removals(command)] == ([message] if message else [])
+
+
+def test_a_removal_below_nothing_is_never_accepted() -> None:
+    (problem,) = lint(plan_of(make_check(run="rm -rf $DIR/x", changes_host=True)))
+    assert (problem.rule, problem.hint) == ("unguarded-removal", "Write ${DIR:?}: the shell then ends instead")
+
+
+def test_every_problem_has_a_rule_of_the_table() -> None:
+    checks = [
+        make_check("a", "{{ nope }}; reboot", register="rc"),
+        make_check("b", "tail -f x; sleep 99", tags=("never", "always"), become=Become(user="x")),
+        make_check("c", "rm -rf $A/b", needs=("d",), name="b"),
+    ]
+    found = {problem.rule for problem in lint(plan_of(*checks, extra_vars={"nix": 1}))}
+    assert found == {
+        *("undefined-name", "changes-host", "name-clash", "endless-command", "long-sleep", "contradicting-tags"),
+        *("become-unused", "unguarded-removal", "needs", "duplicate-name", "unread-variable"),
+    }
+    assert found <= RULES.keys()
 
 
 def test_argv_is_looked_at() -> None:
@@ -194,7 +323,7 @@ def test_tags(tags: tuple[str, ...], message: str) -> None:
 def test_registered_names() -> None:
     checks = [
         make_check("a", register="x"),
-        make_check("b", register="x"),
+        make_check("b", line=2, register="x"),
         make_check("c", register="var"),
         make_check("d", register="own"),
         make_check("e", register="rc"),

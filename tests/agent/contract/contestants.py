@@ -1,12 +1,16 @@
-"""Agents that many tests use one after another."""
+"""Agents that many tests use one after another, and tests that run with several agents at once."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from contract_agents import Contestant, start_contestant
 
-__all__ = ["Pool", "close"]
+__all__ = ["Pool", "at_once", "close"]
 
 # Of how many tests one agent has the sessions, before it has to end.
 _MOST_TESTS = 25
@@ -44,3 +48,23 @@ def close(agent: Contestant) -> None:
     agent.close()
     if agent.hello:
         assert not agent.directory.exists()
+
+
+def at_once(kinds: Sequence[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Makes one test of a test that takes a `kind`: with all of them at the same time, since it mostly waits."""
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(test)
+        def together(**fixtures: object) -> None:
+            with ThreadPoolExecutor(len(kinds)) as threads:
+                running = {kind: threads.submit(test, kind=kind, **fixtures) for kind in kinds}
+            failed = {kind: one.exception() for kind, one in running.items() if one.exception()}
+            for kind, error in failed.items():
+                raise AssertionError(f"with {', '.join(failed)}; first: {kind}") from error
+
+        parameters = inspect.signature(test).parameters
+        wanted = [parameter for name, parameter in parameters.items() if name != "kind"]
+        together.__signature__ = inspect.Signature(wanted)  # type: ignore[attr-defined]  # what pytest reads
+        return together
+
+    return decorate

@@ -428,35 +428,52 @@ def test_cap_of_the_host(start: Start) -> None:
     assert agent.run("exit 4")["rc"] == 4
 
 
+def test_the_oldest_outputs_give_way(start: Start) -> None:
+    agent = start(hello="v=1 nonce=n host_bytes=100000")
+    ids = [agent.run("head -c 30000 /dev/zero")["id"] for _ in range(5)]
+    assert agent.slice(ids[0])["kind"] == "storage"
+    assert len(agent.data(ids[-1])) == 30000
+
+
 # --- ends
 
 
-def test_a_timeout(agent: Contestant) -> None:
-    result = agent.run("cd /usr; x=1; sleep 30; echo no", timeout_s=0.4)
-    assert (result["execution"], result.get("rc")) == ("timed_out", None)
-    assert 0.3 < result["elapsed_s"] < 4
-    assert "stdout" not in result
-    assert agent.output("echo $x alive") == "1 alive\n"
-
-
 def nobody_is_left(agent: Contestant) -> bool:
-    token = agent.output("echo $CHECKRUNNER_SHELL").split(".")[0]
+    token = agent.output("echo $CHECKRUNNER_SHELL", session="resists").split(".")[0]
     look = f"grep -l '{token}' $(grep -l 'sleep.401' /proc/[0-9]*/cmdline | sed 's/cmdline/environ/') 2>/dev/null"
-    return agent.output(f"{look} </dev/null; echo alive") == "alive\n"
+    return agent.output(f"{look} </dev/null; echo alive", session="resists") == "alive\n"
 
 
-def test_a_timeout_that_is_resisted(pool: Pool) -> None:
-    """By all agents at the same time, each of which has to wait."""
+def test_timeouts_and_durations(pool: Pool) -> None:
+    """Of all agents at the same time, each of which has to wait."""
     agents = {kind: pool.take(kind) for kind in AGENTS}
     for agent in agents.values():
         agent.run(
             "true", keys={"duration_ms": 1000}
         )  # for which it needs what ends commands, which only comes while we read
     resists = "trap '' TERM INT; sh -c 'trap \"\" TERM INT; sleep 4012' & sleep 4011; sleep 4010"
-    started = {kind: agent.start(resists, timeout_s=0.4) for kind, agent in agents.items()}
-    for kind, ident in started.items():
+    keys = {**RUN, "session": "duration", "timeout_ms": 10_000, "duration_ms": 400, "cap": 100_000}
+    started = {
+        kind: (
+            agent.start("cd /usr; x=1; sleep 30; echo no", session="plain", timeout_s=0.4),
+            agent.ask("run", keys, {"command": b"while :; do echo x; sleep 0.1; done"}),
+            agent.start(resists, session="resists", timeout_s=0.4),
+        )
+        for kind, agent in agents.items()
+    }
+    for kind, (plain, duration, resisted) in started.items():
         agent = agents[kind]
-        result = agent.wait_for(ident)
+        result = agent.wait_for(plain)
+        assert (result["execution"], result.get("rc")) == ("timed_out", None), kind
+        assert 0.3 < result["elapsed_s"] < 8, kind
+        assert "stdout" not in result
+        assert agent.output("echo $x alive", session="plain") == "1 alive\n", kind
+
+        result = agent.wait_for(duration)
+        assert (result["execution"], result.get("rc"), result["notes"]) == ("done", None, ["duration_ended"]), kind
+        assert result["stdout"]["lines"] >= 2
+
+        result = agent.wait_for(resisted)
         assert result["execution"] == "timed_out", (kind, result)
         assert result["elapsed_s"] < 12, kind
         # (A process that has got its KILL may need a moment.)
@@ -524,17 +541,3 @@ def test_what_an_agent_lacks_is_refused_with_that_word(agent: Contestant) -> Non
     assert "sample" in answer["message"]
     ask = agent.ask("run", {**RUN, "input": "ask", "stdin": "null"}, {"command": b"echo fine"})
     assert agent.wait_for(ask)["rc"] == 0
-
-
-def test_duration(agent: Contestant) -> None:
-    keys = {**RUN, "timeout_ms": 10_000, "duration_ms": 300, "cap": 100_000}
-    result = agent.wait_for(agent.ask("run", keys, {"command": b"while :; do echo x; sleep 0.1; done"}))
-    assert (result["execution"], result.get("rc"), result["notes"]) == ("done", None, ["duration_ended"])
-    assert result["stdout"]["lines"] >= 2
-
-
-def test_the_oldest_outputs_give_way(start: Start) -> None:
-    agent = start(hello="v=1 nonce=n host_bytes=100000")
-    ids = [agent.run("head -c 30000 /dev/zero")["id"] for _ in range(6)]
-    assert agent.slice(ids[0])["kind"] == "storage"
-    assert len(agent.data(ids[-1])) == 30000

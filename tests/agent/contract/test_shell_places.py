@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import select
 import shutil
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 from agent_process import REMOTE, eventually
+from contestants import at_once
 from contract_agents import AGENTS, Contestant, start_contestant
 from namespaced import ENTER, why_no_world
 
@@ -20,22 +22,30 @@ Start = Callable[..., Contestant]
 READ_ONLY = "mount -t tmpfs -o ro none"
 
 
-@pytest.fixture(params=[kind for kind in AGENTS if kind.startswith("shell")])
-def start(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
-    """Starts an agent after commands that change what it sees of the file system."""
+SHELL_AGENTS = [kind for kind in AGENTS if kind.startswith("shell")]
+
+
+@pytest.fixture
+def start_kind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
+    """Starts an agent of a kind after commands that change what it sees of the file system."""
     started: list[Contestant] = []
     folder: Path = tmp_path_factory.getbasetemp() / "contestants"
 
-    def start(before: str, **options: Any) -> Contestant:
-        agent = start_contestant(
-            request.param, folder, prefix=[*ENTER, "/bin/sh", "-c", f'{before} && exec "$@"', "sh"], **options
-        )
+    def start(kind: str, before: str, **options: Any) -> Contestant:
+        prefix = [*ENTER, "/bin/sh", "-c", f'{before} && exec "$@"', "sh"]
+        agent = start_contestant(kind, folder, prefix=prefix, **options)
         started.append(agent)
         return agent
 
     yield start
     for agent in started:
         agent.close()
+
+
+@pytest.fixture(params=SHELL_AGENTS)
+def start(request: pytest.FixtureRequest, start_kind: Start) -> Start:
+    """The same for one kind after another."""
+    return functools.partial(start_kind, request.param)
 
 
 def works(agent: Contestant) -> None:
@@ -119,15 +129,16 @@ def test_what_killed_agents_have_left_is_removed(start: Start, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("hangs", [False, True])
-def test_one_whose_link_is_dead_ends_when_another_is_there(start: Start, hangs: bool) -> None:
+@at_once(SHELL_AGENTS)
+def test_one_whose_link_is_dead_ends_when_another_is_there(kind: str, hangs: bool, start_kind: Start) -> None:
     """It is told through its directory: the number of its process may be anybody's."""
-    old = start("true")
+    old = start_kind(kind, "true")
     old.run("head -c 2000000 /dev/zero; sleep 4000 & :")
     old.start("sleep 4001", session="other")
     if hangs:  # at an answer that nobody takes
         old.ask("slice", {"of": 1, "mode": "bytes", "first": 0, "last": 2_000_000, "max_bytes": 2_000_000})
         assert eventually(lambda: select.select([old.stdout], [], [], 0)[0])
-    new = start("true", hello=f"v=1 nonce=n1 resume={old.directory.name.removeprefix('checkrunner-')}")
+    new = start_kind(kind, "true", hello=f"v=1 nonce=n1 resume={old.directory.name.removeprefix('checkrunner-')}")
     assert not old.directory.exists()
     works(new)
 
