@@ -125,6 +125,7 @@ _alarm() {
     fi
     (
         exec </dev/null >/dev/null 2>&1 4>&- 5>&-
+        _only_write
         (exec 3>&-; sleep "$_p")
         echo "$2" >&3
     ) &
@@ -504,6 +505,7 @@ _open_session() {
 # _keeper SESSION: see above. The state that counts is the last that was said to its end.
 _keeper() {
     trap - HUP INT TERM PIPE
+    _only_write
     _k=0 _state='' _fails=0
     # Opened for both: what is said while nobody reads is not lost, and there is never an end.
     exec 6<>"$_d/t$1"
@@ -646,6 +648,7 @@ _make_room() {
 # _pump RUN o|e CAP
 _pump() {
     trap - HUP INT TERM PIPE
+    _only_write
     exec 6<"$_d/f$1.$2"
     rm -f "$_d/f$1.$2"
     (
@@ -1425,6 +1428,7 @@ _ancestors() {
 
 _reader() {
     trap - HUP INT TERM PIPE
+    _only_write
     while read -r _s <&4; do
         while :; do
             IFS= read -r _line <&5 || { echo e >&3; return; }
@@ -1439,22 +1443,37 @@ _reader() {
     done
 }
 
+# A helper leaves it to the main process to read events: otherwise nobody notices the end of that. What it has open is
+# closed last, since a FIFO without a reader is waited for.
+_only_write() { exec 8>"$_d/ev" 3>&8 8>&-; }
+
 # Every second an event, and somebody who notices that nobody reads them any more.
 _ticker() {
     trap - HUP INT TERM
     trap '' PIPE
-    exec 3>&-
-    exec 3>"$_d/ev"
+    _only_write
     while echo k >&3; do
         : >"$_d/beat"
         (trap - PIPE; exec sleep 1 3>&-)
     done 2>/dev/null
-    _clear_up
+    _clear_up orphaned
 }
 
+# _end_keepers: those of sessions that this process does not know of.
+_end_keepers() {
+    for _s in "$_d"/t*; do
+        for _p in /proc/[0-9]*; do
+            # shellcheck disable=SC3013
+            [ ! "$_p/fd/6" -ef "$_s" ] || kill -KILL "${_p#/proc/}" 2>/dev/null
+        done
+    done
+}
+
+# _clear_up [orphaned]: end what is ours and remove the directory; `orphaned` where the main process is gone.
 _clear_up() {
     # shellcheck disable=SC2086
     [ -z "$_keepers" ] || kill -KILL $_keepers 2>/dev/null
+    [ -z "$1" ] || _end_keepers
     for _sg in TERM KILL; do
         # shellcheck disable=SC2046
         set -- $(for _s in /proc/[0-9]*; do echo "$_s/environ"; done | _holders "$_token." | sed 's|/proc/||;s|/.*||')
@@ -1506,9 +1525,20 @@ _finish() {
     _bye=
     [ ! -e "$_d/bye" ] || read -r _bye <"$_d/bye"
     exec 3>&- 4>&- 2>/dev/null
-    _clear_up
+    _clear_up ''
     [ -z "$_bye" ] || printf '%s\n' "$_bye"
     exit 0
+}
+
+# _has_ended PID: of a child of ours that nobody has waited for.
+_has_ended() {
+    [ -d /proc/1 ] || { ! kill -0 "$1"; return; }
+    _s=
+    read -r _s <"/proc/$1/stat" || return 0
+    case ${_s##*) } in
+    [ZX]*) return 0 ;;
+    esac
+    return 1
 }
 
 _event() {
@@ -1525,6 +1555,11 @@ _event() {
         _finish
         ;;
     k)
+        if _has_ended "${_helpers%% *}"; then
+            # Something else has ended our reader: nobody would tell us of the end of our input.
+            _leaving=end
+            _finish
+        fi
         _now
         _s=0
         while [ "$_s" -lt "$_sessions" ]; do
