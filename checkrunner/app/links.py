@@ -16,7 +16,7 @@ from checkrunner.model.seams import Queues, Session, Transport
 from checkrunner.model.sources import Secret
 from checkrunner.settings import Settings
 
-if TYPE_CHECKING:  # it is loaded where a check becomes another user
+if TYPE_CHECKING:  # most runs become nobody else
     from checkrunner.link.become_start import Tried
 
 __all__ = ["Links"]

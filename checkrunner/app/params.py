@@ -89,7 +89,8 @@ def refuse_near_misses(playbook: Playbook, unread: Iterable[str]) -> None:
     parameter: the parameter would keep its default in silence."""
     params = params_of(playbook)
     for name in unread:
-        close = None if name in params else nearest(name, params)
+        same = (param for param in params if param.casefold() == name.casefold())
+        close = None if name in params else next(same, None) or nearest(name, params)
         if close:
             raise UsageError(f"-e {name}: no parameter is called so", hint=f"Did you mean {close!r}? {HELP}")
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from checkrunner.findings.exit_code import exit_code
 from checkrunner.findings.fold import fold
 from checkrunner.findings.grouping import Group, group
+from checkrunner.findings.heldback import HeldBack
 from checkrunner.findings.hostnotes import fold_notes
 from checkrunner.findings.incomplete import fold_incomplete
 from checkrunner.findings.items import because, labels, place, trunk
@@ -86,8 +87,9 @@ def build_report(
 
     Cost: linear in the outcomes; a healthy one costs about a microsecond, others what masking their slices costs.
     """
+    held = HeldBack(outcomes)
     building = _Building(
-        redactor or NullRedactor(), texts or _as_written, titles or _name_as_written, limits or ReportLimits()
+        redactor or NullRedactor(), texts or _as_written, titles or _name_as_written, limits or ReportLimits(), held
     )
     totals = count(outcomes)
     groups = group(outcomes, variants=building.limits.variants, of_items=building.limits.item_variants)
@@ -128,12 +130,13 @@ def _name_as_written(outcome: CheckOutcome) -> str:
 class _Building:
     """One report in the making: what it may show, and what it had to leave out so far."""
 
-    def __init__(self, redactor: Redactor, texts: Texts, titles: Titles, limits: ReportLimits) -> None:
+    def __init__(self, redactor: Redactor, texts: Texts, titles: Titles, limits: ReportLimits, held: HeldBack) -> None:
         self.limits = limits
         self.omissions: list[Omission] = []
         self._redactor = redactor
         self._texts = texts
         self._titles = titles
+        self._held = held
         self._folded: dict[tuple[str, ...], str] = {}
 
     def text(self, text: str) -> str:
@@ -348,8 +351,10 @@ class _Building:
             note for outcome in entry.outcomes if outcome.result is not None for note in outcome.result.notes
         )
         out = [self.text(note) for note in notes]
+        if held := self._held.note(entry.outcomes):
+            out.append(self.text(held))
         first = entry.first
-        elsewhere = tuple(dict.fromkeys(outcome.on for outcome in entry.outcomes if outcome.on))
+        elsewhere = tuple(dict.fromkeys(outcome.on for outcome in entry.outcomes if outcome.on and outcome.result))
         if elsewhere:
             out.append(f"ran on {self._hosts(elsewhere, f'finding {entry.id}')} (delegate_to)")
         if first.result is not None and first.verdict.state is not VerdictState.OK:

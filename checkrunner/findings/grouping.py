@@ -79,6 +79,8 @@ def group(outcomes: Iterable[HostOutcome], *, variants: int, of_items: int) -> l
     masker = Masker()
     order: dict[str, int] = {}
     found: dict[tuple[object, ...], dict[tuple[str, ...], Group]] = {}
+    # The same words about two hosts are the same, also where they name one of them.
+    said: dict[tuple[object, ...], tuple[object, ...]] = {}
     for host in outcomes:
         names: tuple[str, ...] = ()
         for check in host.checks:
@@ -88,7 +90,10 @@ def group(outcomes: Iterable[HostOutcome], *, variants: int, of_items: int) -> l
                 continue
             names = names or own_names(host.host)
             words = own_words(check.planned)
-            base = _base_key(key, check, masker, names, words)
+            literally = (key, check.verdict.state, check.verdict.reasons)
+            if literally not in said:
+                said[literally] = _masked_reasons(check, masker, names, words)
+            base = _base_key(key, check, said[literally])
             evidence = _evidence_key(check, masker, names, words)
             same = found.setdefault(base, {})
             entry = same.get(evidence)
@@ -113,9 +118,7 @@ def _worth_a_finding(host: HostOutcome, check: CheckOutcome) -> bool:
     return not not_looked_at(host, check)
 
 
-def _base_key(
-    key: str, check: CheckOutcome, masker: Masker, names: Sequence[str], words: Sequence[str]
-) -> tuple[object, ...]:
+def _base_key(key: str, check: CheckOutcome, reasons: tuple[object, ...]) -> tuple[object, ...]:
     verdict, result = check.verdict, check.result
     return (
         key,
@@ -125,15 +128,21 @@ def _base_key(
         result.rc if result else None,
         result.signal if result else None,
         result.missing if result else (),
-        tuple(
-            (
-                reason.subject,
-                mask_names(reason.expected, words, by="#"),
-                masker.mask(reason.actual, names, words),
-                masker.mask(reason.message, names, words),
-            )
-            for reason in verdict.reasons
-        ),
+        reasons,
+    )
+
+
+def _masked_reasons(
+    check: CheckOutcome, masker: Masker, names: Sequence[str], words: Sequence[str]
+) -> tuple[object, ...]:
+    return tuple(
+        (
+            reason.subject,
+            mask_names(reason.expected, words, by="#"),
+            masker.mask(reason.actual, names, words),
+            masker.mask(reason.message, names, words),
+        )
+        for reason in check.verdict.reasons
     )
 
 

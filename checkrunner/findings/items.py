@@ -11,7 +11,8 @@ from checkrunner.model.plan import CheckOutcome, PlannedCheck
 __all__ = ["because", "label", "labels", "own_words", "place", "trunk"]
 
 _MOST_WORDS = 10
-_WORD_CHARS = 200
+_WORD = 3, 200
+"""Characters of a word that is looked for, at least and at most."""
 
 
 def trunk(planned: PlannedCheck) -> str:
@@ -51,8 +52,8 @@ def own_words(planned: PlannedCheck) -> tuple[str, ...]:
         if len(words) >= _MOST_WORDS:
             break
         words.add(word)
-    # Numbers count as equal anyway, and one may stand for something else: rc was 1, of the item 1.
-    telling = [word for word in words if 0 < len(word) <= _WORD_CHARS and mask_numbers(word) != "#"]
+    # Numbers count as equal anyway, and short words may stand for something else: rc was 1, a result.
+    telling = [word for word in words if _WORD[0] <= len(word) <= _WORD[1] and mask_numbers(word) != "#"]
     return tuple(sorted(telling, key=lambda word: (-len(word), word)))
 
 

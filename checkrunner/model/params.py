@@ -23,7 +23,7 @@ _EXAMPLES = {
     ParamType.DURATION: "seconds, or a number with ms, s, m, h or d such as 5m",
     ParamType.SIZE: "bytes, or a number with a unit such as 5GiB",
     ParamType.PERCENT: "a percentage such as 90%",
-    ParamType.LIST: "a list, or words with commas",
+    ParamType.LIST: "words with commas; in JSON whatever else: -e '{\"name\": [...]}'",
 }
 
 
@@ -104,12 +104,15 @@ def _typed(kind: ParamType, value: object) -> Any:
 
 def _number(kind: ParamType, text: str) -> float | int:
     number = _read(kind, text)
+    if number < 0 and kind in (ParamType.DURATION, ParamType.SIZE):
+        raise ValueError
     # A command that gets a whole number wants `300` and not `300.0`.
     return int(number) if number == int(number) else number
 
 
 def _read(kind: ParamType, text: str) -> float | int:
-    if len(text) > _MOST_DIGITS:
+    # Digits of other scripts are digits to Python alone.
+    if len(text) > _MOST_DIGITS or not text.isascii():
         raise ValueError
     if kind is ParamType.INTEGER:
         return int(text, 10)
@@ -128,7 +131,13 @@ def _listed(value: object) -> list[Any]:
     if isinstance(value, list | tuple):
         return list(value)
     if isinstance(value, str):
-        return [word.strip() for word in value.split(",") if word.strip()]
+        inside = value.strip()
+        if inside.startswith("[") and inside.endswith("]"):
+            inside = inside[1:-1]
+        if set(inside) & set("[]{}"):
+            raise _wrong(ParamType.LIST, value)
+        words = [word.strip() for word in inside.split(",")]
+        return [word[1:-1] if word[:1] in {'"', "'"} and word[-1:] == word[:1] else word for word in words if word]
     if value is None or isinstance(value, dict):
         raise _wrong(ParamType.LIST, value)
     return [value]

@@ -130,13 +130,15 @@ class Step:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skip:
     """The check is not to be run on this host. `reason` is the sentence, the others the parts of the verdict's reason:
-    which of the check's words says so (``when``, ``needs``, ``pre_checks``, ``loop``, ``tasks``)."""
+    which of the check's words says so (``when``, ``needs``, ``pre_checks``, ``loop``, ``tasks``). `held_by` is the key
+    of the check whose verdict keeps this one from being run, "" where none does."""
 
     planned: PlannedCheck
     reason: str
     subject: str = "when"
     expected: str = "true"
     actual: str = "false"
+    held_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +186,7 @@ class CheckOutcome:
     outcomes of a loop, which then has no result of its own. `attempts` is how often the command ran. `registered` is,
     for a task, what its `register` gives to later ones, as Ansible has it (``rc``, ``stdout``, ``changed``, ...);
     `task` says what came of it there, and decides what of its play is still run. `on` is the other host that it ran on,
-    "" for its own.
+    "" for its own. `held_by`: as in `Skip`.
     """
 
     host: str
@@ -202,6 +204,7 @@ class CheckOutcome:
     registered: Mapping[str, Any] = field(default_factory=empty)
     task: TaskState | None = None
     on: str = ""
+    held_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -253,6 +253,9 @@ def runtime_error(
             if found["owner"].endswith("Registered object"):
                 return attribute_error(template, expression, found["name"])
             offset = find_name(template, found["name"], expression=expression, attribute=True)
+            if found["owner"].endswith("ValueNames object"):
+                hint = "Give it a default, or ask first: `when: x.values.NAME is defined`"
+                return fault_at(template, offset, f"there is no value {found['name']!r}: it could not be read", hint)
             return fault_at(template, offset, f"there is no {found['name']!r} in it ({found['owner']})")
     if isinstance(error, NotANumberError):
         name = _culprit(template, names, error.value)

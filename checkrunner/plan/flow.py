@@ -112,14 +112,14 @@ class Flow:
             if stage < self._stages[planned.key]:
                 failed = self._failure(self._plays[stage], outcomes)
                 if failed:
-                    return _skip(planned, f"not run: task {failed} failed before, in an earlier play")
+                    return _skip(planned, f"not run: task {failed} failed before, in an earlier play", by=failed)
         for key in self._ends.get(self._stages[planned.key], ()):
             if key != planned.key and (ended := outcomes.get(key)) and ended.task is TaskState.OK:
                 return _skip(planned, "not run: the play has ended here", actual="ended")
         for block, which, number in place.around:
             failed = _first(self._failure(one, outcomes) for one in block.part(which)[:number])
             if failed:
-                return _skip(planned, f"not run: task {failed} failed before")
+                return _skip(planned, f"not run: task {failed} failed before", by=failed)
             if which is BlockPart.RESCUE and not self._failure_in(block, BlockPart.BLOCK, outcomes):
                 return _skip(planned, "not run: nothing failed in its block", actual="ok")
         for key in place.includes:
@@ -156,8 +156,8 @@ def _first(found: Iterable[str]) -> str:
     return next((key for key in found if key), "")
 
 
-def _skip(planned: PlannedCheck, reason: str, *, actual: str = "failed") -> Skip:
-    return Skip(planned=planned, reason=reason, subject="tasks", expected="run", actual=actual)
+def _skip(planned: PlannedCheck, reason: str, *, actual: str = "failed", by: str = "") -> Skip:
+    return Skip(planned=planned, reason=reason, subject="tasks", expected="run", actual=actual, held_by=by)
 
 
 def _changed(outcome: CheckOutcome | None) -> bool:

@@ -335,15 +335,30 @@ class HostPlan:
             state = outcomes[pre_check].verdict.state
             if state in _CLOSED:
                 reason = f"the pre-check {pre_check} is {state} here"
-                return Skip(planned=planned, reason=reason, subject="pre_checks", expected="ok", actual=str(state))
+                return Skip(
+                    planned=planned,
+                    reason=reason,
+                    subject="pre_checks",
+                    expected="ok",
+                    actual=str(state),
+                    held_by=pre_check,
+                )
         for wanted, key in entry.wanted:
             actual, reason = "not run", f"needs {wanted}, which does not run on this host"
             if key is not None:
-                state = outcomes[made.renamed.get(key, key)].verdict.state
+                key = made.renamed.get(key, key)
+                state = outcomes[key].verdict.state
                 if state in _MET:
                     continue
                 actual, reason = str(state), f"needs {wanted}, which is {state} here"
-            return Skip(planned=planned, reason=reason, subject="needs", expected="ok or warn", actual=actual)
+            return Skip(
+                planned=planned,
+                reason=reason,
+                subject="needs",
+                expected="ok or warn",
+                actual=actual,
+                held_by=key or "",
+            )
         return None
 
     def _items(self, made: _Made, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Items | Skip:

@@ -21,7 +21,7 @@ from checkrunner.plan.faults import NeedError, UndefinedNameError, place
 from checkrunner.plan.habits import endless
 from checkrunner.plan.privileges import account
 from checkrunner.plan.rules import in_order
-from checkrunner.plan.shape import Shape
+from checkrunner.plan.shape import Shape, own_loop_names
 from checkrunner.plan.tags import check_tags
 from checkrunner.plan.unreachable import unreachable
 from checkrunner.plan.unread import unread_extra_vars
@@ -210,6 +210,8 @@ def _also(plan: Plan, shape: Shape, name: str, host_vars: Mapping[str, str]) -> 
     if name in shape.play.vars or name in host_vars:
         where = f"of host {host_vars[name]}" if name in host_vars else "of the play"
         return f"it is a variable {where} as well: later checks read the result"
+    if any(name in own_loop_names(one.check) for one in plan.shapes.values()):
+        return "loops call their item so: their texts read the result"
     return ""
 
 

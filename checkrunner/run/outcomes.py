@@ -58,7 +58,8 @@ def settled(host: str, answer: Settled) -> CheckOutcome:
 def skipped(host: str, skip: Skip) -> CheckOutcome:
     """A check that is not for this host, or not any more."""
     reason = Reason(subject=skip.subject, expected=skip.expected, actual=skip.actual, message=skip.reason)
-    return CheckOutcome(host=host, planned=skip.planned, verdict=Verdict(state=VerdictState.SKIPPED, reasons=(reason,)))
+    verdict = Verdict(state=VerdictState.SKIPPED, reasons=(reason,))
+    return CheckOutcome(host=host, planned=skip.planned, verdict=verdict, held_by=skip.held_by)
 
 
 def unrendered(host: str, planned: PlannedCheck, error: TemplateError) -> CheckOutcome:

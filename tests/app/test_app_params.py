@@ -75,6 +75,7 @@ def test_the_command_line_wins(site: Site) -> None:
     [
         ("threshold=3h", "-e threshold is '3h', which is not a percent", "Write a percentage such as 90%."),
         ("level=fulll", "-e level is 'fulll', which is none of its choices", "Did you mean 'full'?"),
+        ("Threshold=3", "-e Threshold: no parameter is called so", "Did you mean 'threshold'?"),
         ("treshold=3", "-e treshold: no parameter is called so", "Did you mean 'threshold'?"),
         ('{"age": [1]}', "-e age is [1], which is not a duration", "Write seconds"),
     ],

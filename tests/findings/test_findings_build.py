@@ -156,6 +156,19 @@ def test_different_faults_stay_apart(one: dict[str, Any], two: dict[str, Any]) -
     assert len(build(*outcomes).findings) == 2
 
 
+def test_the_same_words_about_two_hosts_are_one_finding_also_where_they_name_one() -> None:
+    outcomes = [host(name, finished(name, DISK, CRIT, reason("known are a, b, c"))) for name in ("a", "b")]
+
+    assert [finding.hosts for finding in build(*outcomes).findings] == ["a,b"]
+
+
+def test_where_a_delegated_check_ran_is_told_only_if_it_ran() -> None:
+    ran = replace(finished("a", DISK, CRIT, reason()), on="lb1")
+
+    assert build(host("a", ran)).findings[0].notes == ("ran on lb1 (delegate_to)",)
+    assert build(host("a", replace(ran, result=None))).findings[0].notes == ()
+
+
 def test_numbers_of_reasons_become_a_range_with_its_hosts() -> None:
     outcomes = [
         host(name, finished(name, LOAD, WARN, reason(f"load is {load}, limit 8", "load", "<= 8", load)))

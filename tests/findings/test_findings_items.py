@@ -87,6 +87,12 @@ def test_numbers_as_items_are_not_taken_for_other_numbers() -> None:
     assert len(report_of(host("web1", *outcomes)).findings) == 1
 
 
+def test_short_words_as_items_are_not_looked_for() -> None:
+    outcomes = [failed("web1", label, "a result is not a text") for label in ("a", "b", "c")]
+
+    assert len(report_of(host("web1", *outcomes)).findings) == 1
+
+
 def test_what_is_expected_of_an_item_may_name_it() -> None:
     def absent(label: str) -> CheckOutcome:
         why = reason(f"no line has {label}", "stdout", f"contains '{label}'", "no such line")

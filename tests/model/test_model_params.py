@@ -41,6 +41,9 @@ def value(kind: str, written: object, *choices: Any) -> Any:
         ("list", "a, b,,c", ["a", "b", "c"]),
         ("list", ["a", 1], ["a", 1]),
         ("list", 3, [3]),
+        ("list", "[1, 2]", ["1", "2"]),
+        ("list", """["a", 'b c']""", ["a", "b c"]),
+        ("list", "[]", []),
     ],
 )
 def test_what_a_type_makes_of_a_value(kind: str, written: object, expected: object) -> None:
@@ -65,6 +68,12 @@ def test_what_a_type_makes_of_a_value(kind: str, written: object, expected: obje
         ("percent", None, "not a percent"),
         ("string", ["a"], "not a string"),
         ("list", {"a": 1}, "not a list"),
+        ("list", "[[1], 2]", "not a list"),
+        ("list", "{a: 1}", "not a list"),
+        ("list", "[a", "not a list"),
+        ("duration", "-5s", "not a duration"),
+        ("size", -1, "not a size"),
+        ("integer", "\u0661\u0662", "not an integer"),
     ],
 )
 def test_what_does_not_fit_says_what_would(kind: str, written: object, needle: str) -> None:

@@ -154,6 +154,14 @@ def test_a_loop_over_a_result_waits_for_it_and_shows_nothing_as_a_template() -> 
     }
 
 
+def test_a_value_that_could_not_be_read_is_spoken_of_as_that() -> None:
+    plan = plan_of(make_check("first", register="found"), make_check("c", "echo {{ found.values.used }}"))
+    first = replace(outcome(plan.hosts[0].checks[0]), values=(Value(name="used", value=0, error="nothing was found"),))
+
+    with pytest.raises(TemplateError, match="there is no value 'used': it could not be read"):
+        plan.hosts[0].resolve(plan.hosts[0].checks[1], {"first": first})
+
+
 def test_the_result_of_a_loop() -> None:
     looped = make_check("disk", "df {{ item }}", loop=loop_of(["a", "b"]), register="disks")
     reads = "{{ disks.results | map(attribute='item') | join(' ') }} {{ disks.rc }} {{ disks.ok }} {{ disks.failed }}"

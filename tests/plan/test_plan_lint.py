@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plan_factory import make_check, make_host, make_play, plan_of, plan_plays
+from plan_factory import loop_of, make_check, make_host, make_play, plan_of, plan_plays
 
 from checkrunner.model.inventory import Host
 from checkrunner.model.plan import Account, Step
@@ -336,6 +336,13 @@ def test_registered_names() -> None:
         "check 'e' registers 'rc', but it already means something in expressions",
         "variable 'cwd' is hidden by the name of a result's metadata",
         "variable 'group_names' cannot be set",
+    ]
+
+
+def test_a_registered_name_that_is_the_item_of_a_loop() -> None:
+    checks = [make_check("a", register="item"), make_check("b", "echo {{ item }}", loop=loop_of([1, 2]))]
+    assert "check 'a' registers 'item', but loops call their item so: their texts read the result" in [
+        problem.message for problem in lint(plan_of(*checks))
     ]
 
 
