@@ -18,7 +18,8 @@ _TOKEN = re.compile(
     rb"|(?P<line>\n[ ]*)"
     rb"|(?P<string>" + _STRING + rb")"
     rb"|(?P<comment>[ ]*\#[^\n]*)"
-    rb"|[ ]*(?:[-+*/%&|^<>=!]+|[,:;(){}\[\]])[ ]*",
+    # Signs that have spaces around them: most have none, and every match costs a call.
+    rb"|[ ]+(?:[-+*/%&|^<>=!]+|[,:;(){}\[\]])[ ]*|[-+*/%&|^<>=!,:;(){}\[\]][ ]+",
     re.DOTALL,
 )
 _BEHIND = re.compile(rb"(?:\n[ ]*(?:#[^\n]*)?(?=\n))*\n([ ]*)[^ \n]")
