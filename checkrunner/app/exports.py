@@ -12,7 +12,6 @@ from typing import TextIO
 from checkrunner.app.output import place_of, replace_file
 from checkrunner.model.errors import SettingsError
 from checkrunner.model.plan import HostOutcome
-from checkrunner.render.perfdata import metric_texts, perfdata_texts
 
 __all__ = ["Exports", "prepare_exports"]
 
@@ -42,6 +41,10 @@ class Exports:
     def write(self, began: datetime, stdout: TextIO) -> list[tuple[str, OSError]]:
         """Write what is wanted; returns the places that could not be written. Raises BrokenPipeError where the reader
         of stdout is gone."""
+        if self.perfdata is None and self.metrics is None:
+            return []
+        from checkrunner.render.perfdata import metric_texts, perfdata_texts
+
         failed = []
         for place, lines in (
             (self.perfdata, perfdata_texts(self.hosts, self.mask)),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from checkrunner.link.accounts import Accounts
 from checkrunner.link.agents import agent_of
-from checkrunner.link.become_start import AskPassword, BecomeStarter, Becoming, Tried
+from checkrunner.link.questions import AskPassword
 from checkrunner.link.session import FramedSession, open_session
 from checkrunner.link.transports import make_transport, unsupported
 from checkrunner.model.inventory import Host
@@ -13,6 +15,9 @@ from checkrunner.model.report import Wait
 from checkrunner.model.seams import Queues, Session, Transport
 from checkrunner.model.sources import Secret
 from checkrunner.settings import Settings
+
+if TYPE_CHECKING:  # most runs become nobody else
+    from checkrunner.link.become_start import Tried
 
 __all__ = ["Links"]
 
@@ -49,6 +54,8 @@ class Links:
     async def _open_as(
         self, host: Host, account: Account, login: FramedSession, ask: AskPassword | None
     ) -> FramedSession:
+        from checkrunner.link.become_start import BecomeStarter, Becoming, Tried
+
         own = host.options.get("become_password")
         becoming = Becoming(
             account=account,

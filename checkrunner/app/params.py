@@ -12,7 +12,6 @@ from checkrunner.load.playbook import find_playbook, load_playbook
 from checkrunner.load.secrets import SecretReader
 from checkrunner.model.errors import UsageError, nearest
 from checkrunner.model.inventory import Host, Inventory, empty
-from checkrunner.model.params import ParamError, param_value
 from checkrunner.model.playbook import Param, Playbook
 from checkrunner.model.sources import Secret
 
@@ -99,6 +98,8 @@ def refuse_near_misses(playbook: Playbook, unread: Iterable[str]) -> None:
 def _set(
     params: Mapping[str, Param], variables: Mapping[str, Any], where: str
 ) -> tuple[Mapping[str, Any], list[UsageError]]:
+    from checkrunner.model.params import ParamError, param_value
+
     found = dict(variables)
     errors = []
     for name in params.keys() & variables.keys():

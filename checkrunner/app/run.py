@@ -21,7 +21,6 @@ from checkrunner.app.script import HostScript
 from checkrunner.findings.build import build_report
 from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.secret_names import is_secret_name, secret_values
-from checkrunner.judge.fleet import judge_fleet
 from checkrunner.judge.judge import Judge
 from checkrunner.model.errors import UsageError
 from checkrunner.model.options import RunOptions
@@ -30,6 +29,7 @@ from checkrunner.model.playbook import Check, Play
 from checkrunner.model.report import Report, RunInfo, Wait
 from checkrunner.model.seams import Driver, Observer
 from checkrunner.model.sources import Secret, Template
+from checkrunner.plan.build import Plan
 from checkrunner.plan.hostplan import HostPlan
 from checkrunner.plan.secret_needs import leading_to_closed, secrets_in
 from checkrunner.plan.values import Hidden
@@ -82,7 +82,7 @@ def run_prepared(
     engine = _engine(prepared, links, options, observer, learning, redactor)
     outcomes, reason, waits = asyncio.run(_run(engine, scripts, plan.playbook.plays, links, interrupted, observer))
     by_host = {script.host.name: script for script in scripts}
-    outcomes = judge_fleet(outcomes, lambda outcome, by: by_host[outcome.host].peers(outcome, by))
+    outcomes = _among_peers(outcomes, plan, by_host)
 
     info = RunInfo(
         id=new_run_id(started_at),
@@ -108,6 +108,16 @@ def run_prepared(
         titles=lambda outcome: by_host[outcome.host].title(outcome),
         to_text=json_text,
     )
+
+
+def _among_peers(outcomes: list[HostOutcome], plan: Plan, scripts: Mapping[str, HostScript]) -> list[HostOutcome]:
+    """The outcomes, those of checks that compare hosts judged over all of them."""
+    checks = (shape.check for shape in plan.shapes.values())
+    if not any(check.consensus or check.quorum for check in checks):
+        return outcomes
+    from checkrunner.judge.fleet import judge_fleet
+
+    return judge_fleet(outcomes, lambda outcome, by: scripts[outcome.host].peers(outcome, by))
 
 
 def _noted(outcomes: Sequence[HostOutcome], notes: Sequence[Sequence[str]]) -> list[HostOutcome]:

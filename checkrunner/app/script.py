@@ -7,7 +7,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from checkrunner.findings.slices import early_queries, queries, show
-from checkrunner.judge.consensus import answer_query
 from checkrunner.judge.execution import not_looked
 from checkrunner.judge.judge import Judge
 from checkrunner.judge.refusals import REFUSALS, refused
@@ -18,8 +17,6 @@ from checkrunner.model.results import RawSlice, Result, Slice, SliceQuery, Verdi
 from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Template
 from checkrunner.plan.hostplan import HostPlan
-from checkrunner.plan.loops import whole_of
-from checkrunner.plan.task_commands import needed_probes
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.values import Registered
 from checkrunner.plan.variables import Names
@@ -53,9 +50,14 @@ class HostScript:
         if resolved.command.exact is not None:
             probes = (*probes, *REFUSALS)
         early = early_queries(planned.check, self._renderer(names)) if planned.check.slices else ()
-        early = tuple(dict.fromkeys((*early, *answer_query(planned.check))))
+        if planned.check.consensus is not None:
+            from checkrunner.judge.consensus import answer_query
+
+            early = tuple(dict.fromkeys((*early, *answer_query(planned.check))))
         reads = self._judge.reads(planned.check, names)
         if planned.check.task is not None:
+            from checkrunner.plan.task_commands import needed_probes
+
             probes = (*probes, *needed_probes(planned.check))
             reads = self._plan.outputs(planned)
         early = (*early, *reads)
@@ -93,6 +95,8 @@ class HostScript:
 
     def whole(self, planned: PlannedCheck, items: Sequence[CheckOutcome]) -> CheckOutcome:
         """What a loop as a whole came to."""
+        from checkrunner.plan.loops import whole_of
+
         return whole_of(planned, items)
 
     def follow(self, outcome: CheckOutcome) -> Sequence[PlannedCheck]:

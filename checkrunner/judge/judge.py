@@ -6,10 +6,11 @@ The order of looking: could it run at all (`executed`), is its return code that 
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checkrunner.judge.execution import not_found, not_looked
 from checkrunner.judge.expectations import EXPECTATIONS, Case, Ruling, clip, gap
@@ -17,7 +18,6 @@ from checkrunner.judge.names import Over
 from checkrunner.judge.readings import READING_NAMES, each_reading, in_reading
 from checkrunner.judge.refusals import refused
 from checkrunner.judge.severities import WORST, unmet
-from checkrunner.judge.values import ReadValue, ValueReader, unread
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.metadata import ValueNames, result_names, truth, unread_names
 from checkrunner.model.plan import Judgement, Step
@@ -35,6 +35,9 @@ from checkrunner.model.results import (
 )
 from checkrunner.model.seams import Templates
 from checkrunner.model.sources import Template
+
+if TYPE_CHECKING:  # it is loaded only for checks that have values
+    from checkrunner.judge.values import ReadValue, ValueReader
 
 __all__ = ["Judge"]
 
@@ -57,8 +60,13 @@ class Judge:
 
     def __init__(self, templates: Templates) -> None:
         self._templates = templates
-        self._reader = ValueReader(templates)
         self._known: dict[int, tuple[Check, tuple[_Item, ...], bool]] = {}
+
+    @functools.cached_property
+    def _reader(self) -> ValueReader:
+        from checkrunner.judge.values import ValueReader
+
+        return ValueReader(self._templates)
 
     def probes(self, check: Check, names: _Names) -> tuple[Probe, ...]:
         """The questions that the host must answer for a check, each once: ``p0``, ``p1``, ... Raises TemplateError."""
@@ -94,7 +102,7 @@ class Judge:
 
     def reads(self, check: Check, names: _Names) -> tuple[SliceQuery, ...]:
         """The parts of the output that the check's values are read from. Raises TemplateError."""
-        return self._reader.queries(check, names)
+        return self._reader.queries(check, names) if check.extracts else ()
 
     def judgement(
         self, step: Step, result: Result, names: _Names, reads: Sequence[RawSlice | None] = (), attempt: int = 1
@@ -121,6 +129,8 @@ class Judge:
     ) -> Judgement:
         if not check.extracts:
             return Judgement(verdict=self.verdict(check, step, result, names))
+        from checkrunner.judge.values import unread
+
         unable = self._unable(check, step, result)
         if unable is not None:
             return Judgement(verdict=unable, values=unread(check, "its command was not looked at to the end"))

@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from checkrunner.judge.jc_parsers import missing_parser
-from checkrunner.judge.levels import parse_range
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.playbook import Check
-from checkrunner.model.quantities import base_unit
 from checkrunner.model.sources import SourceRef, Template
 from checkrunner.model.values import Extract, Lookup, ParseAs
 from checkrunner.queries import QueryError, check_query
@@ -23,6 +20,15 @@ def value_problems(check: Check) -> Sequence[TemplateError]:
     found = list(_of_parse(check))
     for extract in check.extracts:
         found += _of_extract(extract)
+    if check.levels:
+        found += _of_levels(check)
+    return found
+
+
+def _of_levels(check: Check) -> Iterator[TemplateError]:
+    from checkrunner.judge.levels import parse_range
+    from checkrunner.model.quantities import base_unit
+
     units = {extract.name: base_unit(extract.unit) if extract.unit else None for extract in check.extracts}
     for levels in check.levels:
         for key, template in (("warn", levels.warn), ("crit", levels.crit)):
@@ -30,13 +36,14 @@ def value_problems(check: Check) -> Sequence[TemplateError]:
                 try:
                     parse_range(template.text, units.get(levels.name))
                 except ValueError as error:
-                    found.append(_error(template.source, f"levels.{levels.name}.{key}: {error}", template))
-    return found
+                    yield _error(template.source, f"levels.{levels.name}.{key}: {error}", template)
 
 
 def _of_parse(check: Check) -> Iterator[TemplateError]:
     how = check.parse
     if how is not None and how.kind is ParseAs.JC:
+        from checkrunner.judge.jc_parsers import missing_parser
+
         why = missing_parser(how.parser)
         if why:
             yield _error(how.source, why)

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NoReturn, TypeVar
 
-from checkrunner.link.become_start import AskPassword
+from checkrunner.link.questions import AskPassword
 from checkrunner.link.session import FramedSession
 from checkrunner.model.errors import (
     AgentError,

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from checkrunner.link.answers import AgentFailure, NoInterpreter
@@ -21,6 +20,7 @@ from checkrunner.link.become_lines import (
     marks,
     sure_name,
 )
+from checkrunner.link.questions import AskPassword
 from checkrunner.link.starting import Link, Starter, Way
 from checkrunner.model.errors import BecomeError, BecomeFailure, HostError, SessionLostError, UsageError
 from checkrunner.model.inventory import Host
@@ -29,7 +29,7 @@ from checkrunner.model.plan import Account
 from checkrunner.model.seams import Transport
 from checkrunner.model.sources import Secret
 
-__all__ = ["AskPassword", "BecomeStarter", "Becoming", "Tried"]
+__all__ = ["BecomeStarter", "Becoming", "Tried"]
 
 # How often what was said on standard error is looked at, and how often a start-up file that reads gets an empty line.
 _LOOK_S = 0.03
@@ -39,9 +39,6 @@ _TURN_S = 10.0
 # An open line that stays for so long, and is not our prompt, is a question that we have no answer to.
 _QUESTION_S = 5.0
 _ASKING_S = 60.0
-
-AskPassword = Callable[[str], Awaitable[Secret | None]]
-"""Asks whoever drives the run for a password; the argument says which one. None refuses."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from checkrunner.model.characters import untypeable
 from checkrunner.model.plan import OnPrompt, PromptText
 from checkrunner.model.sources import Secret
 
-__all__ = ["Questions"]
+__all__ = ["AskPassword", "Questions"]
+
+AskPassword = Callable[[str], Awaitable[Secret | None]]
+"""Asks whoever drives the run for a password; the argument says which one. None refuses."""
 
 
 class Questions:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from checkrunner.load.nodes import YamlList, YamlMap
 from checkrunner.load.quantities import slug
-from checkrunner.load.refinements import refined
-from checkrunner.load.schema import CheckModel, ExpectModel, PlayModel, SampleModel, SliceModel, TextModel
 from checkrunner.model.inventory import empty
 from checkrunner.model.playbook import (
     Become,
@@ -24,11 +23,18 @@ from checkrunner.model.playbook import (
 from checkrunner.model.results import Severity, SliceMode, Stream
 from checkrunner.model.sources import SourceRef, Template
 
+if TYPE_CHECKING:  # whoever has read a model has loaded it
+    from checkrunner.load.schema_checks import CheckModel
+    from checkrunner.load.schema_flow import SampleModel
+    from checkrunner.load.schema_plays import PlayModel
+    from checkrunner.load.schema_values import ExpectModel, SliceModel, TextModel
+
 __all__ = ["become_of", "build_check"]
 
 _NAME_LENGTH = 60
 _NUMBERS = ("rc", "stdout_lines", "stderr_lines", "elapsed_s")
 _STREAMS = ("stdout", "stderr")
+_REFINING = frozenset({"loop", "until", "parse", "extract", "levels", "consensus", "quorum"})
 
 
 def build_check(model: CheckModel, node: YamlMap, number: int) -> Check:
@@ -60,7 +66,12 @@ def build_check(model: CheckModel, node: YamlMap, number: int) -> Check:
         fix=model.fix,
         source=node.ref,
     )
-    return refined(_with_surroundings(check, model, node), model, node)
+    check = _with_surroundings(check, model, node)
+    if _REFINING.isdisjoint(model.model_fields_set):
+        return check
+    from checkrunner.load.refinements import refined
+
+    return refined(check, model, node)
 
 
 def _with_surroundings(check: Check, model: CheckModel, node: YamlMap) -> Check:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,11 @@ from typing import Any
 from checkrunner.load.documents import Document
 from checkrunner.load.fileset import FileSet
 from checkrunner.load.nodes import YamlList, YamlMap, YamlScalar, raw_text
-from checkrunner.load.params import differing
+from checkrunner.load.play_words import is_task_play
 from checkrunner.load.plays import ReadPlay, read_play
 from checkrunner.load.problems import raise_all
 from checkrunner.load.secrets import SecretReader
 from checkrunner.load.task_imports import entries
-from checkrunner.load.task_words import is_task_play
 from checkrunner.model.errors import PlaybookError, UnknownNameError, nearest
 from checkrunner.model.playbook import Play, Playbook
 from checkrunner.model.sources import SourceRef
@@ -64,10 +63,18 @@ def read_playbook(path: str, text: str | None = None, secrets: SecretReader | No
         if read.play is not None:
             plays.append(entry.applied(read.play))
             ids |= {check.id for check in (*read.play.pre_checks, *read.play.checks)}
-    errors += differing(plays, files)
+    errors += _differing(plays, files)
     errors.sort(key=lambda error: files.order(error.source))
     playbook = Playbook(path=path, plays=tuple(plays), digest=files.digest, lines=files.lines, included=files.included)
     return Reading(playbook=playbook, errors=tuple(errors), lost=frozenset(lost))
+
+
+def _differing(plays: list[Play], files: FileSet) -> Iterable[PlaybookError]:
+    if not any(play.params for play in plays):
+        return ()
+    from checkrunner.load.params import differing
+
+    return differing(plays, files)
 
 
 def _task_play(node: YamlMap, files: FileSet) -> ReadPlay:

@@ -11,12 +11,11 @@ from checkrunner.load.entries import Built, Findings, checks_of, read_entries, v
 from checkrunner.load.fileset import FileSet
 from checkrunner.load.ids import wrong_ids
 from checkrunner.load.nodes import YamlList, YamlMap
-from checkrunner.load.params import read_params
 from checkrunner.load.scopes import Scope
 from checkrunner.load.terms import join_patterns
 from checkrunner.model.errors import PlaybookError
 from checkrunner.model.inventory import empty
-from checkrunner.model.playbook import Play
+from checkrunner.model.playbook import Param, Play
 
 if TYPE_CHECKING:  # it is loaded only to read a playbook
     from checkrunner.load.schema_plays import PlayModel
@@ -69,10 +68,18 @@ def _play(model: PlayModel, node: YamlMap, built: list[Built], first: int, found
         serial=tuple(model.serial or ()),
         forks=model.forks,
         max_fail=model.max_fail,
-        params=read_params(model, node, found),
+        params=_params(model, node, found),
         source=node.ref,
         hosts_source=node["hosts"].ref,
     )
+
+
+def _params(model: PlayModel, node: YamlMap, found: Findings) -> tuple[Param, ...]:
+    if not model.params:
+        return ()
+    from checkrunner.load.params import read_params
+
+    return read_params(model, node, found)
 
 
 def _become(model: PlayModel) -> Any:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from checkrunner.load.nodes import YamlMap
-from checkrunner.load.schema import CheckModel, ExtractModel
 from checkrunner.model.playbook import Check, Loop, Until
 from checkrunner.model.results import Stream
 from checkrunner.model.sources import SourceRef, Template
 from checkrunner.model.values import Aggregate, Consensus, Extract, Levels, Lookup, Parse, ParseAs, Quorum
+
+if TYPE_CHECKING:  # whoever has read a model has loaded it
+    from checkrunner.load.schema_checks import CheckModel
+    from checkrunner.load.schema_values import ExtractModel
 
 __all__ = ["refined"]
 

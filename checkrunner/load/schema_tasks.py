@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from checkrunner.load.play_words import PREFIXES, TASK_SECTIONS
 from checkrunner.load.task_loops import WITH
 from checkrunner.load.task_words import (
     BLOCK_KEYS,
     MODULES,
     PLAY_KEYS,
-    PREFIXES,
     TASK_KEYS,
-    TASK_SECTIONS,
     Word,
 )
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from checkrunner.load.nodes import Node, YamlList, YamlMap, YamlScalar, raw_text
+from checkrunner.load.play_words import PREFIXES
 from checkrunner.load.task_freeform import command_words, pairs
 from checkrunner.load.task_values import Values, lone_expression
-from checkrunner.load.task_words import MODULES, PREFIXES, REFUSED_MODULES, TASK_KEYS, ModuleWords
+from checkrunner.load.task_words import MODULES, REFUSED_MODULES, TASK_KEYS, ModuleWords
 from checkrunner.model.errors import nearest
 from checkrunner.model.sources import SourceRef, Template
 from checkrunner.model.tasks import COMMANDS, Module

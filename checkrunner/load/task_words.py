@@ -6,7 +6,7 @@ supported says why, so that nobody has to guess whether it was only mistyped.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from checkrunner.model.tasks import Module
@@ -15,22 +15,11 @@ __all__ = [
     "BLOCK_KEYS",
     "MODULES",
     "PLAY_KEYS",
-    "PREFIXES",
     "REFUSED_MODULES",
     "TASK_KEYS",
-    "TASK_SECTIONS",
     "ModuleWords",
     "Word",
-    "is_task_play",
 ]
-
-TASK_SECTIONS = ("pre_tasks", "tasks", "post_tasks")
-"""The lists of tasks of a play, in the order in which they run."""
-
-_ONLY_TASKS = (*TASK_SECTIONS, "roles", "handlers", "gather_facts")
-
-PREFIXES = ("ansible.builtin.", "ansible.legacy.")
-"""What may stand before the name of a module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +208,3 @@ TASK_KEYS: Mapping[str, Word] = {
     "first_available_file": Word("no", "name the file"),
 }
 """Keys of tasks; ``with_...`` are those of `task_loops.WITH`."""
-
-
-def is_task_play(play: Container[str]) -> bool:
-    """Whether a play, by its keys, is written in Ansible's words."""
-    return "checks" not in play and any(key in play for key in _ONLY_TASKS)

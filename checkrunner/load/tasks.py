@@ -10,10 +10,11 @@ from typing import Any
 
 from checkrunner.load.fileset import FileSet
 from checkrunner.load.nodes import Node, YamlList, YamlMap, YamlScalar
+from checkrunner.load.play_words import TASK_SECTIONS
 from checkrunner.load.task_handed import Handed, read_handed
 from checkrunner.load.task_lists import TaskReader
 from checkrunner.load.task_values import Values
-from checkrunner.load.task_words import PLAY_KEYS, TASK_SECTIONS
+from checkrunner.load.task_words import PLAY_KEYS
 from checkrunner.load.terms import join_patterns
 from checkrunner.model.errors import PlaybookError
 from checkrunner.model.playbook import Check, Play, Share

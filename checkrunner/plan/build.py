@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checkrunner.model.inventory import Host, empty
 from checkrunner.model.options import RunOptions
@@ -16,7 +16,6 @@ from checkrunner.model.playbook import Check, Play, Playbook
 from checkrunner.model.results import Stream
 from checkrunner.model.tasks import Module
 from checkrunner.plan.commands import Setup, make_command
-from checkrunner.plan.flow import Flow, fact_names, may_fail
 from checkrunner.plan.hostplan import Entry, HostPlan, Track
 from checkrunner.plan.magic import Magic, Surroundings
 from checkrunner.plan.shape import Shape, make_shape
@@ -24,6 +23,9 @@ from checkrunner.plan.tags import check_tags, selected, verify_tags
 from checkrunner.plan.task_reads import needless_gathering, outputs_read
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.variables import MAGIC, holds_template
+
+if TYPE_CHECKING:  # it is loaded where there are tasks
+    from checkrunner.plan.flow import Flow
 
 __all__ = ["Plan", "build_plan", "same_everywhere"]
 
@@ -176,13 +178,14 @@ class _Place:
         if shape.before and not shape.follows:
             self.gates.setdefault(shape.play_index, []).append(key)
         if check.task is not None:
+            from checkrunner.plan.flow import fact_names, may_fail
+
             self.facts |= fact_names(check.task)
             if may_fail(check.task):
                 self.wait = key
 
 
 def _track(shapes: Mapping[str, Shape], setup: Setup, outputs: Mapping[str, frozenset[Stream]]) -> Track:
-    flow = Flow()
     entries: list[Entry] = []
     followers: dict[str, list[Entry]] = {}
     children: dict[str, list[str]] = {}
@@ -201,11 +204,8 @@ def _track(shapes: Mapping[str, Shape], setup: Setup, outputs: Mapping[str, froz
 
     place = _Place()
     planned = [add(key, place).planned for key, shape in shapes.items() if not shape.follows]
-    for one in planned:
-        if one.check.task is not None:
-            flow.add(one, one.check.task)
-    tasks = any(one.check.task is not None for one in planned)
-    if tasks:
+    flow = _flow(planned)
+    if flow is not None:
         entries = [_as_task(entry, flow, outputs) for entry in entries]
     return Track(
         entries=tuple(entries),
@@ -213,9 +213,22 @@ def _track(shapes: Mapping[str, Shape], setup: Setup, outputs: Mapping[str, froz
         by_key={entry.planned.key: entry for entry in entries},
         from_host=frozenset().union(*(entry.from_host for entry in entries)),
         followers={key: tuple(some) for key, some in followers.items()},
-        flow=flow if tasks else None,
+        flow=flow,
         facts=bool(place.facts),
     )
+
+
+def _flow(planned: Sequence[PlannedCheck]) -> Flow | None:
+    """How the tasks among the checks follow each other; None where there is none."""
+    tasks = [(one, one.check.task) for one in planned if one.check.task is not None]
+    if not tasks:
+        return None
+    from checkrunner.plan.flow import Flow
+
+    flow = Flow()
+    for one, task in tasks:
+        flow.add(one, task)
+    return flow
 
 
 def _as_task(entry: Entry, flow: Flow, outputs: Mapping[str, frozenset[Stream]]) -> Entry:

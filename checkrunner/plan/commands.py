@@ -14,7 +14,6 @@ from checkrunner.model.sources import Secret
 from checkrunner.plan.answers import render_answer
 from checkrunner.plan.magic import Magic
 from checkrunner.plan.shape import Shape
-from checkrunner.plan.task_commands import task_command, task_environment
 from checkrunner.plan.texts import Templates
 
 __all__ = ["Setup", "make_command"]
@@ -36,6 +35,8 @@ def make_command(shape: Shape, names: Mapping[str, Any], setup: Setup) -> Comman
     """The command of a check with everything filled in. Raises TemplateError."""
     check, templates = shape.check, setup.templates
     if check.task is not None:
+        from checkrunner.plan.task_commands import task_command
+
         shell = task_command(check, names, templates).text
     elif check.run is not None:
         shell = templates.render(check.run, names, for_shell=True)
@@ -50,6 +51,8 @@ def make_command(shape: Shape, names: Mapping[str, Any], setup: Setup) -> Comman
         }
         env = {name: value for name, value in values.items() if value is not None}
     if check.task is not None and check.task.environment:
+        from checkrunner.plan.task_commands import task_environment
+
         env = {**task_environment(check.task, names, templates), **env}
     cwd = templates.render_or_omit(check.cwd, names) if check.cwd is not None else None
     return Command(

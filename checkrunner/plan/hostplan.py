@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checkrunner.model.errors import TemplateError, UsageError
 from checkrunner.model.inventory import Host, empty
@@ -22,14 +22,13 @@ from checkrunner.model.results import RawSlice, Result, SliceQuery, Stream, Verd
 from checkrunner.model.sources import NOWHERE, Template
 from checkrunner.model.tasks import ON_HOST
 from checkrunner.plan.commands import Setup, make_command
-from checkrunner.plan.flow import Flow
-from checkrunner.plan.loops import item_names, items_of, labels
 from checkrunner.plan.privileges import account, exact_command, wants_exact
 from checkrunner.plan.shape import Shape, own_loop_names
-from checkrunner.plan.task_names import found_by_tasks, registered_of
-from checkrunner.plan.task_results import text_query
-from checkrunner.plan.tasks import Tasks
 from checkrunner.plan.variables import Names, host_variables
+
+if TYPE_CHECKING:  # what is only for tasks and loops is loaded where there are some
+    from checkrunner.plan.flow import Flow
+    from checkrunner.plan.tasks import Tasks
 
 __all__ = ["Entry", "HostPlan", "Track"]
 
@@ -97,7 +96,7 @@ class _Made:
 class HostPlan:
     """One host's part of a plan. Everything that does not depend on the host is shared with the others."""
 
-    __slots__ = ("_made", "_mask", "_names", "_setup", "_tasks", "_track", "host")
+    __slots__ = ("_made", "_mask", "_names", "_setup", "_track", "host")
 
     def __init__(self, host: Host, track: Track, setup: Setup) -> None:
         self.host = host
@@ -105,8 +104,13 @@ class HostPlan:
         self._setup = setup
         self._names: dict[int, Mapping[str, Any]] = {}
         self._made: dict[str, _Made] = {}
-        self._tasks = Tasks(setup.templates)
         self._mask: Callable[[str], str] = str
+
+    @property
+    def _tasks(self) -> Tasks:
+        from checkrunner.plan.tasks import Tasks
+
+        return Tasks(self._setup.templates)
 
     @property
     def checks(self) -> tuple[PlannedCheck, ...]:
@@ -147,7 +151,13 @@ class HostPlan:
     def _found(self, made: _Made, outcomes: Mapping[str, CheckOutcome]) -> Mapping[str, Any]:
         """What the run has given to the check's names, the stronger over the weaker."""
         if made.entry.shape.check.task is not None:
+            from checkrunner.plan.task_names import found_by_tasks
+
             return {**made.names, **found_by_tasks(outcomes)}
+        if not made.entry.reads:
+            return {**made.names, **_facts(outcomes)} if self._track.facts else made.names
+        from checkrunner.plan.task_names import registered_of
+
         reads = ((name, made.renamed.get(key, key)) for name, key in made.entry.reads.items())
         results = {name: registered_of(outcomes[key]) for name, key in reads if key in outcomes}
         return {**made.names, **_facts(outcomes), **results} if self._track.facts else {**made.names, **results}
@@ -239,6 +249,8 @@ class HostPlan:
 
     def outputs(self, planned: PlannedCheck) -> tuple[SliceQuery, ...]:
         """What of a task's output is to be fetched in any case, because later texts read it."""
+        from checkrunner.plan.task_results import text_query
+
         return tuple(text_query(stream) for stream in Stream if stream in self._look_up(planned).entry.outputs)
 
     def judge_task(
@@ -294,6 +306,8 @@ class HostPlan:
     def each_item(self, entry: Entry, found: Mapping[str, Any]) -> list[tuple[str, Any, Mapping[str, Any]]]:
         """The items of an entry's loop: label, value, and the variables that it gives. `found` are values from the run.
         Raises TemplateError."""
+        from checkrunner.plan.loops import item_names, items_of, labels
+
         loop, templates = entry.shape.check.loop, self._setup.templates
         assert loop is not None
         items = items_of(loop, self.variables(entry, found), templates)

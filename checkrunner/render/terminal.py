@@ -17,7 +17,6 @@ from checkrunner.render.choice import telling_reasons
 from checkrunner.render.layout import count_of, duration, wrapped
 from checkrunner.render.safe import safe
 from checkrunner.render.style import Style
-from checkrunner.render.values import metric_lines, value_words
 
 __all__ = ["TerminalRenderer"]
 
@@ -95,7 +94,7 @@ class _Page:
             for finding in skipped:
                 yield from self._skipped(finding)
         yield from self._messages()
-        yield from self._listed("Values", metric_lines(self._report.metrics))
+        yield from self._metrics()
         yield from self._listed("Warnings", (safe(warning) for warning in self._report.warnings))
         yield from self._listed("Left out", self._omissions())
         yield ""
@@ -190,8 +189,16 @@ class _Page:
             text += reason.actual[reason.actual.rindex(" (median ") :]
         yield from wrapped(text, self._width, first=_INDENT + "- ", rest=_INDENT + "  ")
 
+    def _metrics(self) -> Iterator[str]:
+        if self._report.metrics:
+            from checkrunner.render.values import metric_lines
+
+            yield from self._listed("Values", metric_lines(self._report.metrics))
+
     def _values(self, finding: Finding) -> Iterator[str]:
         if finding.values:
+            from checkrunner.render.values import value_words
+
             text = "; ".join(value_words(value) for value in finding.values)
             yield from wrapped(text, self._width, first=_INDENT, rest=_INDENT + "  ")
 

@@ -10,6 +10,7 @@ import re
 import secrets
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -443,6 +444,34 @@ def test_an_agent_that_is_killed_costs_its_own_checks(host: Callable[..., Become
     assert outcome.report["totals"]["verdict"] == {"ok": 2, "unknown": 1}
     assert outcome.finding("killed")["execution"] == "lost"
     assert outcome.report["run"]["elapsed_s"] < 20
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["the agent", "its reader"])
+def test_an_agent_in_shell_of_which_a_part_is_killed_leaves_nothing(host: Callable[..., Become], which: int) -> None:
+    cli = host(sudoers=ALL)
+    inventory = cli.sshd.write_inventory(cli.folder / "own.yml", 1)
+    inventory.write_text(inventory.read_text().replace("      vars:", "      vars:\n        checkrunner_agent: shell"))
+    argv = cli.run_args(cli.playbook(f"""
+        - hosts: all
+          checks:
+            - {{id: killed, become: true, become_user: {OTHER}, run: sleep 30}}
+            - {{id: later, become: true, become_user: {OTHER}, run: 'true'}}
+        """), "--format", "json")  # fmt: skip
+    argv[argv.index("-i") + 1] = str(inventory)
+    process = cli.start(argv)
+    try:
+        wait_until(lambda: any("sleep 30" in words for words in at(cli).everything().values()), deadline_s=20)
+        uid = at(cli).uids[OTHER]
+        ours = [pid for pid, words in at(cli).everything().items() if words.startswith("/bin/sh -c echo checkrunner-")]
+        os.kill(sorted(pid for pid in ours if os.stat(f"/proc/{pid}").st_uid == uid)[which], signal.SIGKILL)
+        stdout, stderr = process.communicate(timeout=40)
+    finally:
+        process.kill()
+        process.wait()
+    outcome = Outcome(process.returncode, stdout.decode(), stderr.decode())
+    assert outcome.report["totals"]["verdict"] == {"ok": 1, "unknown": 1}, outcome.stdout
+    assert outcome.finding("killed")["execution"] == "lost"
+    at(cli).assert_clean()
 
 
 def test_an_interrupt_ends_what_runs_as_other_users(host: Callable[..., Become]) -> None:
