@@ -34,6 +34,7 @@ MOST_TEXT = 4096
 _TRUE = frozenset({"true", "yes", "on", "1", "enabled", "y"})
 _FALSE = frozenset({"false", "no", "off", "0", "disabled", "n"})
 _ABSENT = frozenset({"", "-"})
+_NO_NUMBERS = frozenset({"nan", "inf", "infinity"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,8 @@ def _number(extract: Extract, raw: Any) -> tuple[float, str]:
         try:
             read = quantity(raw, extract.unit)
         except QuantityError as error:
-            raise UnreadError(str(error)) from error
+            text = "; of a text say `type: text`" if raw.isalpha() and raw.lower() not in _NO_NUMBERS else ""
+            raise UnreadError(f"{error}{text}") from error
         return read.number, read.unit
     try:
         number = float(raw)

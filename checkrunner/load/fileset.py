@@ -108,6 +108,8 @@ class FileSet:
             raise self.fail(named, f"{path} is no file", "Name a file.")
         if os.path.exists(path):
             return
+        if os.path.islink(path):
+            raise self.fail(named, f"{path} is a symbolic link that leads nowhere", "Name a file.")
         folder, name = os.path.split(path)
         near = nearest(name, _names(folder or "."))
         if near:

@@ -66,7 +66,7 @@ def _min(node: YamlScalar) -> dict[str, YamlScalar]:
 
 def _unparsed(_: YamlScalar) -> dict[str, YamlScalar]:
     """A text alone that `expanded` has left as it stands."""
-    hint = "Write `{regex: '...'}`, or say how the output is read: `parse: json`."
+    hint = "Write `{regex: '...'}` or, of lines, `{jmespath: '...'}`; or say how the output is read: `parse: json`."
     raise problem("a text alone is for an output that is parsed, by JMESPath or by column", hint)
 
 

@@ -91,7 +91,7 @@ def test_every_way_of_reading(kind: str, stdout: str, fields: dict[str, Any], ex
         ("json", '{"a": 1}', {"jmespath": "b.c"}, "nothing was found"),
         ("json", '{"a": 1}', {"column": "b"}, "column 'b' is not in the JSON: a"),
         ("json", "[" * 100_000, {"jmespath": "a"}, "the output is nested too deeply"),
-        ("json", '{"a": "x"}', {"jmespath": "a"}, "'x' is not a number"),
+        ("json", '{"a": "x"}', {"jmespath": "a"}, "'x' is not a number; of a text say `type: text`"),
         ("json", '{"a": "maybe"}', {"jmespath": "a", "kind": "bool"}, "'maybe' is neither true nor false"),
         ("json", '{"a": ["1s", "5B"]}', {"jmespath": "a", "agg": "list"}, "different units: s, B"),
         ("json", '{"a": 1}', {"jmespath": "sort(a)"}, "invalid type for value"),
@@ -141,7 +141,7 @@ def test_missing_counts_where_nothing_is_found_and_not_where_something_else_is()
 
     assert value(what, "{}").value == 0
     assert value(what, "").value == 0
-    assert value(what, '{"a": "x"}').error == "'x' is not a number"
+    assert value(what, '{"a": "x"}').error == "'x' is not a number; of a text say `type: text`"
     assert value(what, "{").error.startswith("line 1 is not JSON")
     sized = check(extract(regex=r"free (\S+)", unit="B", missing="1KiB"))
     assert value(sized, "none\n").value == 1024

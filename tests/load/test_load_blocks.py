@@ -235,3 +235,10 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     with pytest.raises(PlaybookError, match="is not UTF-8 text") as caught:
         in_folder(tmp_path, play="- hosts: all\n  checks: [{include_checks: c.yml}]\n")
     assert (caught.value.source.path, caught.value.source.line) == (str(tmp_path / "c.yml"), 1)
+
+
+def test_a_link_to_nowhere_is_called_that(tmp_path: Path) -> None:
+    (tmp_path / "c.yml").symlink_to("c.yml")
+
+    with pytest.raises(PlaybookError, match="is a symbolic link that leads nowhere"):
+        in_folder(tmp_path, play="- hosts: all\n  checks: [{include_checks: c.yml}]\n")
