@@ -209,7 +209,8 @@ def test_outputs_of_what_is_kept_count_until_the_command_ends(start_agent: Start
     result = agent.run("echo before; " + daemon(place, "nohup") + "; echo after", keys=KEEP)
     data = agent.data(result["id"])
     assert data.startswith(b"before\n")
-    assert data.endswith(b"after\n")
+    # What is kept may write once more before the command's end is known.
+    assert b"after\n" in data
     assert agent.output("echo $CHECKRUNNER_SHELL").strip().count(".") == 1
 
 

@@ -41,11 +41,8 @@ def test_a_loop_over_what_another_check_found(cli: CommandLine) -> None:
     jsonschema.validate(outcome.report, report_schema())
     assert outcome.code == 0
     assert outcome.report["totals"]["planned"] == 5
-    assert [shown(outcome, f"unit[{label}]") for label in ("a.service", "{{ 7 * 7 }}", "$(touch x)")] == [
-        "a.service",
-        "{{ 7 * 7 }}",
-        "$(touch x)",
-    ]
+    assert outcome.finding("unit")["items"] == ["a.service", "{{ 7 * 7 }}", "$(touch x)"]
+    assert shown(outcome, "unit") == "a.service"
 
 
 def test_items_differ_from_host_to_host_and_fold_where_they_do_not(tmp_path: Path, sshd: SshdFixture) -> None:
@@ -141,14 +138,9 @@ def test_follow_ups_run_where_they_are_needed_alone(tmp_path: Path, sshd: SshdFi
     assert (who["hosts"], who["because"], who["verdict"]) == ("h2", "disk[b]", "ok")
     # The session keeps what the check left there.
     assert shown(outcome, "who[b]").endswith("b 1")
-    assert verdicts(outcome, host="h2") == {
-        "disk[a]": "crit",
-        "disk[b]": "crit",
-        "who[a]": "ok",
-        "who[b]": "ok",
-        "more[a]": "warn",
-        "more[b]": "warn",
-    }
+    # Items that are in the same trouble are one finding.
+    assert verdicts(outcome, host="h2") == {"disk": "crit", "who[a]": "ok", "who[b]": "ok", "more": "warn"}
+    assert outcome.finding("disk")["items"] == outcome.finding("more")["items"] == ["a", "b"]
 
 
 def test_pre_checks(tmp_path: Path, sshd: SshdFixture) -> None:
