@@ -14,6 +14,8 @@
 #   finisher counts, asks the probes, and writes the result
 #   ticker   says every second that time passes; when main is gone, it clears up
 #
+# Signals are sent by `_signal` alone, see there.
+#
 # Variables of ours begin with an underscore. What belongs to a run has its id behind it (_x12), what belongs to a session
 # its number (_sx1).
 
@@ -125,7 +127,6 @@ _alarm() {
     fi
     (
         exec </dev/null >/dev/null 2>&1 4>&- 5>&-
-        _only_write
         (exec 3>&-; sleep "$_p")
         echo "$2" >&3
     ) &
@@ -302,15 +303,16 @@ _serve_hello() {
         "$_j" "$_uid" "$_user" "$_host" "$$" "$(date +%s)" "$_dir"
 }
 
-# _end_other TOKEN: end the agent whose link the client knows to be dead. It may not know, and would go on.
+# _end_other TOKEN: end the agent whose link the client knows to be dead. It may not know, and would go on. Its ticker
+# sees that it is wanted; its number may be somebody else's by now, or one of another namespace.
 _end_other() {
     for _s in "${XDG_RUNTIME_DIR-}" /dev/shm /var/tmp /tmp "${HOME-}"; do
         _x=$_s/checkrunner-$1
-        # Only one that still ticks: its number may be another's by now.
-        if [ -O "$_x/agent" ] && [ -n "$(find "$_x/beat" -mmin -1 2>/dev/null)" ] && read -r _p <"$_x/agent"; then
-            kill -TERM "$_p" 2>/dev/null
+        # The name is no secret: only in a directory of our own is anything to be believed, or made. One that ticks.
+        if [ -O "$_x/." ] && [ ! -L "$_x" ] && [ -n "$(find "$_x/beat" -mmin -1 2>/dev/null)" ]; then
+            mkdir "$_x/wanted"
             _n=0
-            while [ "$_n" -lt 5 ] && [ -d "$_x" ] && kill -0 "$_p" 2>/dev/null; do
+            while [ "$_n" -lt 6 ] && [ -d "$_x" ]; do
                 _n=$((_n + 1))
                 sleep 1
             done
@@ -497,7 +499,8 @@ _cancelled() {
 
 _open_session() {
     mkfifo "$_d/t$1" "$_d/s$1.0" || _fatal storage "no FIFO can be made in $_d"
-    eval "_queue$1= _run$1= _ready$1= _shell$1= _gen$1=0 _cwd$1=\$PWD _old$1="
+    _now
+    eval "_queue$1= _run$1= _ready$1= _shell$1= _born$1= _past$1= _boot$1=$_t _said$1= _gen$1=0 _cwd$1=\$PWD _old$1="
     _keeper "$1" </dev/null >/dev/null 2>&1 4>&- 5>&- &
     _keepers="$_keepers $!"
 }
@@ -505,25 +508,24 @@ _open_session() {
 # _keeper SESSION: see above. The state that counts is the last that was said to its end.
 _keeper() {
     trap - HUP INT TERM PIPE
-    _only_write
     _k=0 _state='' _fails=0
     # Opened for both: what is said while nobody reads is not lost, and there is never an end.
     exec 6<>"$_d/t$1"
     while :; do
-        _start_shell "$1" 6>&- &
+        _start_shell "$1" &
         # A shell that dies while it is written to would end us with SIGPIPE.
-        (exec 6>&-; _prelude "$1" >"$_d/s$1.$_k") 2>/dev/null
-        _how=replaced _rc='' _said=''
+        (exec 6>&-; _prelude "$1" >"$_d/s$1.$_k") 2>/dev/null &
+        _how=replaced _rc='' _up=''
         while [ -z "$_rc" ]; do
             IFS= read -r _line <&6 || return
             case $_line in
             "#begin $_token") _new='' _some='' _n=0 ;;
-            "#end $_token")
-                _state=$_new$_some
-                _said=1
-                ;;
+            "#end $_token") _state=$_new$_some ;;
+            "#up $_token $_k") _up=1 _fails=0 ;;
             "#exit $_token") _how=exited ;;
-            "#dead $_token "*) _rc=${_line##* } ;;
+            "#dead $_token $_k "*) _rc=${_line#* * * } ;;
+            "#dead $_token "*) ;;
+            "#lost $_token $_k") _how=lost _rc='0 0' ;;
             *)
                 # In two steps: a long text that grows line by line is copied too often.
                 _some=$_some$_line$_nl
@@ -535,14 +537,20 @@ _keeper() {
                 ;;
             esac
         done
-        # A state of which no shell comes back is none to keep.
-        [ -n "$_said" ] || _fails=$((_fails + 1))
-        [ "$_fails" -lt 2 ] || _state=
+        # Where everything comes to an end, our shell is ended too.
+        [ -p "$_d/ev" ] && [ ! -e "$_d/over" ] || return
+        # A state of which no shell comes back is none to keep, least of all one that it does not get through.
+        [ -n "$_up" ] || _fails=$((_fails + 1))
+        if [ "$_fails" -ge 2 ] || [ "$_how$_up" = lost ]; then _state=; fi
+        _release "$_d/s$1.$_k"
         rm -f "$_d/s$1.$_k"
         _k=$((_k + 1))
         mkfifo "$_d/s$1.$_k"
         echo "x $1 $_how $_rc" >&3
-        [ "$_fails" -lt 5 ] || return
+        if [ "$_fails" -ge 5 ]; then
+            echo "z $1" >&3
+            return
+        fi
     done
 }
 
@@ -560,9 +568,16 @@ _start_shell() {
         export CHECKRUNNER_SHELL PAGER GIT_PAGER SYSTEMD_PAGER MANPAGER TERM
         # Opened for both, so that it never sees an end; main and the keeper open it only while they write.
         # shellcheck disable=SC2086
-        exec $_setsid "$_shell" $_shell_options -s <>"$_d/s$1.$_k" >/dev/null 2>&1
+        exec $_setsid "$_shell" $_shell_options -s <>"$_d/s$1.$_k" >/dev/null 2>&1 6>&-
     )
-    printf '\n#dead %s %s\n' "$_token" $? >"$_d/t$1"
+    _rc=$?
+    _moment
+    printf '\n#dead %s %s %s %s\n' "$_token" "$_k" "$_rc" "$_born" >&6
+}
+
+# _release FIFO: who waits for its other end gets one, which is gone at once.
+_release() {
+    [ ! -p "$1" ] || : <>"$1"
 }
 
 # What a new shell reads first: the state of the one before, our traps, and the word that it is there.
@@ -578,7 +593,8 @@ case \$PWD in
 *'$_nl'*) ;;
 *) \command printf 'y $1 %s\n' \"\$PWD\" >>'$_d/ev' ;;
 esac"
-    printf '%s\n' "trap $_q EXIT" "trap '\\command exit 143' TERM" "\\command echo 'b $1 '\$\$ >>'$_d/ev'"
+    printf '%s\n' "trap $_q EXIT" "trap '\\command exit 143' TERM" \
+        "\\command echo '#up $_token $_k' >>'$_d/t$1'; \\command echo 'b $1 '\$\$ >>'$_d/ev'"
 }
 
 _next() {
@@ -602,6 +618,7 @@ _begin() {
         _c=$_left _host_cap=1
     fi
     eval "_phase$1=running _cap$1=$_c _hc$1=$_host_cap _pumps$1= _cat_o$1= _cat_e$1= _done_o$1= _done_e$1= _dead$1= _told$1="
+    eval "_notes$1=\"\$_notes$1 \$_said$2\" _said$2="
     if ! mkfifo "$_d/f$1.o" "$_d/f$1.e" 2>/dev/null; then
         _refuse "$1" storage "no FIFO can be made in $_d"
         eval "_phase$1= _run$2="
@@ -624,7 +641,7 @@ _begin() {
     # Written by a process of its own: a shell that does not read holds up nobody else.
     (
         exec </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&-
-        printf %s "$_text" >"$_d/s$2.$_g"
+        [ ! -p "$_d/s$2.$_g" ] || printf %s "$_text" >"$_d/s$2.$_g"
     ) &
 }
 
@@ -648,7 +665,6 @@ _make_room() {
 # _pump RUN o|e CAP
 _pump() {
     trap - HUP INT TERM PIPE
-    _only_write
     exec 6<"$_d/f$1.$2"
     rm -f "$_d/f$1.$2"
     (
@@ -666,7 +682,7 @@ _pump() {
 # _ticks PID: _cpu is the time that a shell and its ended children have used, in ticks of the clock.
 _ticks() {
     _cpu=0
-    read -r _s 2>/dev/null <"/proc/$1/stat" || return 0
+    read -r _s 2>/dev/null <"$_proc/$1/stat" || return 0
     # shellcheck disable=SC2086
     set -- ${_s##*) }
     [ $# -lt 15 ] || _cpu=$((${12} + ${13} + ${14} + ${15}))
@@ -677,52 +693,110 @@ _last_pid() {
     if read -r _s 2>/dev/null </proc/loadavg; then _last=${_s##* }; fi
 }
 
-# _holders MARKER: of the files of environments that the input names, those in which it is. No more processes than three:
-# there may be thousands of files. `head` names each; for many a grep a NUL is the end of the file.
-_holders() {
-    xargs head -v -c 1000000 /dev/null 2>/dev/null | tr '\000' '\n' |
-        awk -v m="CHECKRUNNER_SHELL=$1" '/^==> / { file = $2 } index($0, m) == 1 && file { print file; file = "" }'
+# --- processes --------------------------------------------------------------------------------------------------------
+
+# Nothing that the host says of others is taken on trust: any user can give a process a name, or an environment, that
+# looks like lines about another process. So what is found in files that are read together is looked at again, each
+# process in its own files, before it counts.
+
+# _fields TEXT: _st _pp _sid _born are state, parent, session and start (in ticks) of the process with that `stat`.
+_fields() {
+    # shellcheck disable=SC2086
+    set -- ${1##*) }
+    [ $# -ge 20 ] || return 1
+    _st=$1 _pp=$2 _sid=$4 _born=${20}
 }
 
-# _marked SESSION PIDS: _found are those of the processes that live and belong to the session.
-_marked() {
-    _s=$_token.$1.
-    shift
-    _found=
-    [ $# -gt 0 ] || return 0
-    for _x in $(cd /proc && for _p; do [ -r "$_p/environ" ] && echo "$_p/environ"; done | _holders "$_s"); do
-        _x=${_x%/environ}
-        read -r _p 2>/dev/null <"/proc/$_x/stat" || continue
-        case ${_p##*) } in [ZX]*) continue ;; esac
-        _found="$_found $_x"
-    done
+# _stat PID: the same, of a process that there is; _row is the whole text.
+_stat() {
+    read -r _row 2>/dev/null <"$_proc/$1/stat" || return 1
+    _fields "$_row" || {
+        # There is a newline in its name.
+        _row=$(cat "$_proc/$1/stat" 2>/dev/null)
+        _fields "$_row"
+    }
 }
 
 # _is_process WORD: whether it can be the number of a process that we started. What is 0 or 1 has the whole host for its
 # session and its descendants.
 _is_process() {
-    _is_number "$1" && [ "$1" -gt 2 ]
+    _is_number "$1" && [ "$1" -gt 2 ] || return 1
+    case $_fence in
+    *" $1 "*) return 1 ;;
+    esac
+}
+
+# _signal NAME PID...: signals are sent nowhere else, and only one by one, to numbers that can be those of processes of ours.
+_signal() {
+    _name=$1
+    shift
+    for _p; do
+        if _is_process "$_p"; then kill "-$_name" "$_p" 2>/dev/null; fi
+    done
+}
+
+# _stop PID...: end helpers. The number of one that has ended may be somebody else's, but no child of ours. A TERM could be
+# lost on one that has only just been started, and still has our traps.
+_stop() {
+    for _x; do
+        if [ "$_proc" != /proc ] || { _stat "$_x" && [ "$_pp" = "$$" ]; }; then _signal KILL "$_x"; fi
+    done
+}
+
+# _shell_of SESSION: _shell_pid is its shell, if that is still the process that said so.
+_shell_of() {
+    eval "_shell_pid=\$_shell$1 _x=\$_born$1"
+    [ -n "$_shell_pid" ] || return 0
+    if [ -n "$_x" ] && ! { _stat "$_shell_pid" && [ "$_born" = "$_x" ]; }; then _shell_pid=; fi
+}
+
+# _moment: _born is now, as the start of a process.
+_moment() {
+    _fields "$(cat "$_proc/self/stat" 2>/dev/null)" || _born=0
+}
+
+# _holders: of the files of environments that the input names, those in which _MARK may be the value of
+# CHECKRUNNER_SHELL. No more processes than three: there may be thousands of files. `head` names each; for many a grep a
+# NUL is the end of the file. The mark is not an argument, which everyone could read.
+_holders() {
+    xargs head -v -c 1000000 /dev/null 2>/dev/null | tr '\000' '\n' | _MARK=CHECKRUNNER_SHELL=$_mark awk '
+        /^==> / { file = $2 } index($0, ENVIRON["_MARK"]) == 1 && file { print file; file = "" }'
+}
+
+# _marked MARK all|PID...: _found are those of the processes that live and whose environment says that they are ours.
+_marked() {
+    _mark=$1
+    shift
+    _found=
+    [ $# -gt 0 ] || return 0
+    for _x in $(cd "$_proc" 2>/dev/null && {
+        [ "$1" != all ] || set -- [0-9]*
+        for _p; do [ ! -r "$_p/environ" ] || echo "$_p/environ"; done
+    } | _holders); do
+        _x=${_x%/environ}
+        _is_process "$_x" || continue
+        case $_nl$(tr '\000\n' '\n\001' 2>/dev/null <"$_proc/$_x/environ") in
+        *"${_nl}CHECKRUNNER_SHELL=$_mark"*) ;;
+        *) continue ;;
+        esac
+        _stat "$_x" || continue
+        case $_st in [ZX]) continue ;; esac
+        _found="$_found $_x"
+    done
 }
 
 # _grow: to the processes in _tree come those that descend from them, or are in a session of _sids: they may have lost
-# the variable.
+# the variable. _past has sessions whose shell has ended, and when: its number may have been given out again since then,
+# so that only who is older counts.
 _grow() {
-    _more=$(cat /proc/[0-9]*/stat 2>/dev/null | sed 's/^\([0-9]*\) (.*) /\1 /')
-    _s=
-    while [ "$_s" != "$_tree" ]; do
-        _s=$_tree
-        while read -r _p _st _pp _pg _sid _rest; do
-            case $_st:$_tree$_fence in
-            [ZX]:* | ?:*" $_p "*) continue ;;
-            esac
-            _is_process "$_p" && _is_process "$_sid" || continue
-            case $_tree in
-            *" $_pp "*) _tree="$_tree$_p " ;;
-            *)
-                case $_sids in
-                *" $_sid "*) [ -z "$_setsid" ] || _tree="$_tree$_p " ;;
-                esac
-                ;;
+    _more=$(cat "$_proc"/[0-9]*/stat 2>/dev/null | sed 's/^\([0-9]*\) (.*) /\1 /')
+    _was=
+    while [ "$_was" != "$_tree" ]; do
+        _was=$_tree
+        while read -r _a _b _c _e _f _rest; do
+            case $_tree in *" $_a "*) continue ;; esac
+            case $_tree$_sids$_past in
+            *" $_c "* | *" $_f "* | *" $_f:"*) ! _belongs "$_a" || _tree="$_tree$_a " ;;
             esac
         done <<END
 $_more
@@ -730,32 +804,55 @@ END
     done
 }
 
-# _family SESSION: _found is everything that a session's shell started and that lives, but what commands before left.
+_belongs() {
+    _is_process "$1" && _stat "$1" || return 1
+    case $_st in [ZX]) return 1 ;; esac
+    case $_tree in *" $_pp "*) return 0 ;; esac
+    [ -n "$_setsid" ] && _is_process "$_sid" || return 1
+    case $_sids in *" $_sid "*) return 0 ;; esac
+    case $_past in
+    *" $_sid:"*)
+        # (Its leader has ended: who has that number is another one.)
+        [ "$1" != "$_sid" ] || return 1
+        _x=${_past#*" $_sid:"}
+        [ "$_born" -le "${_x%% *}" ]
+        ;;
+    *) return 1 ;;
+    esac
+}
+
+# _family RUN SESSION: _found is everything that the session's shell has started for the run and that lives, but what
+# commands before left; _shell_pid is that shell. Where it has ended, the shell that the session has by now is no part.
 _family() {
-    eval "_shell_pid=\$_shell$1 _spare=\" \$_old$1 \""
-    _x=$1
-    set -- "$1"
-    for _s in /proc/[0-9]*; do set -- "$@" "${_s#/proc/}"; done
-    shift
-    _marked "$_x" "$@"
+    eval "_was=\$_shell$2 _spare=\" \$_old$2 \" _past=\" \$_past$2 \" _dead=\${_dead$1-}"
+    _shell_of "$2"
+    if [ -n "$_dead" ]; then
+        _spare="$_spare$_shell_pid "
+        _shell_pid=
+    else
+        _past=' '
+        if [ "$_was" != "$_shell_pid" ]; then
+            _moment
+            _past=" $_was:$_born "
+        fi
+    fi
+    _marked "$_token.$2." all
     _tree=' '
-    _found="$_shell_pid $_found"
-    for _p in $_found; do ! _is_process "$_p" || _tree="$_tree$_p "; done
+    for _p in $_shell_pid $_found; do ! _is_process "$_p" || _tree="$_tree$_p "; done
     _sids=" $_shell_pid "
-    [ -n "$_shell_pid" ] || _sids=' '
     _grow
     # What descends from what is spared is spared too.
-    _s=
-    while [ "$_s" != "$_spare" ] && [ "$_spare" != "  " ]; do
-        _s=$_spare
-        while read -r _p _st _pp _rest; do
-            case $_spare in
-            *" $_p "*) ;;
-            *" $_pp "*) _spare="$_spare$_p " ;;
-            esac
-        done <<END
-$_more
-END
+    case $_spare in
+    *[0-9]*) _was= ;;
+    *) _was=$_spare ;;
+    esac
+    while [ "$_was" != "$_spare" ]; do
+        _was=$_spare
+        for _p in $_tree; do
+            case $_spare in *" $_p "*) continue ;; esac
+            _stat "$_p" || continue
+            case $_spare in *" $_pp "*) _spare="$_spare$_p " ;; esac
+        done
     done
     _found=
     for _p in $_tree; do
@@ -772,67 +869,87 @@ END
 _end() {
     eval "_s=\$_ending$1"
     [ -z "$_s" ] || return 0
-    eval "_ending$1=\$2 _notes$1=\"\$_notes$1 \${3-}\" _session=\$_ses$1"
-    eval "_s=\$_shell$_session"
+    eval "_ending$1=\$2 _notes$1=\"\$_notes$1 \${3-}\" _session=\$_ses$1 _x=\$_dead$1"
     # The shell first, or it would go on to the next command of the check when this one dies.
-    [ -z "$_s" ] || kill -TERM "$_s" 2>/dev/null
-    _family "$_session"
+    if [ -z "$_x" ]; then
+        _shell_of "$_session"
+        _signal TERM "$_shell_pid"
+    fi
+    _family "$1" "$_session"
     # shellcheck disable=SC2086
-    [ -z "$_found" ] || { kill -TERM $_found; kill -CONT $_found; } 2>/dev/null
+    _signal TERM $_found
+    # shellcheck disable=SC2086
+    _signal CONT $_found
     _alarm 100 "g $1 1"
 }
 
 # _force RUN STAGE: it has not ended.
 _force() {
-    eval "_s=\$_phase$1 _session=\$_ses$1"
+    eval "_s=\$_phase$1 _session=\$_ses$1 _x=\$_dead$1"
     [ "$_s" = running ] || return 0
-    eval "_shell_pid=\$_shell$_session _e=\$_told$1 _x=\$_dead$1"
-    _family "$_session"
-    if [ "$2" = 1 ]; then
+    if [ "$2" = 1 ] && [ -z "$_x" ]; then
+        _shell_of "$_session"
+        _signal KILL "$_shell_pid"
+    fi
+    _family "$1" "$_session"
+    # Some may have been started only since the last look.
+    eval "_known=\" \${_killed$1-} \" _fresh="
+    for _p in $_found $_shell_pid; do
+        case $_known in
+        *" $_p "*) ;;
+        *) _fresh="$_fresh $_p" ;;
+        esac
+    done
+    if [ "$2" = 1 ] || { [ -n "$_fresh" ] && [ "$2" -lt 10 ]; }; then
+        eval "_killed$1=\"\$_known\$_fresh\""
         # shellcheck disable=SC2086
-        kill -KILL $_found $_shell_pid 2>/dev/null
-        _alarm 100 "g $1 2"
+        _signal KILL $_fresh
+        _alarm 100 "g $1 $(($2 + 1))"
         return
     fi
     _stuck=
     for _p in $_found $_shell_pid; do
-        read -r _s 2>/dev/null <"/proc/$_p/stat" || continue
-        case ${_s##*) } in
-        [ZX]*) ;;
-        *)
-            _s=${_s%)*}
-            _stuck="$_stuck${_stuck:+, }${_s#*(} (pid $_p)"
-            ;;
-        esac
+        _stat "$_p" || continue
+        case $_st in [ZX]) continue ;; esac
+        _row=${_row%)*}
+        _stuck="$_stuck${_stuck:+, }${_row#*(} (pid $_p)"
     done
+    eval "_e=\$_told$1 _x=\$_dead$1"
     if [ -z "$_stuck" ]; then
         # Only an output is still held, by something that is not ours.
         [ -z "$_e$_x" ] || _settle "$1"
-        [ -n "$_e$_x" ] || _alarm 100 "g $1 2"
+        [ -n "$_e$_x" ] || _alarm 100 "g $1 $2"
         return
     fi
-    eval "_ending$1=stuck _notes$1=\"\$_notes$1 session_abandoned\" _state$1=\$_stuck"
-    # Its keeper still waits for it: the session gets another.
-    eval "_gone$_session=1"
-    _json "$_stuck"
-    _abandon "$_session"
+    eval "_ending$1=stuck _notes$1=\"\$_notes$1 session_abandoned\" _state$1=\"has not ended after KILL: \$_stuck\""
+    [ -n "$_e$_x" ] || _abandon "$_session"
+    eval "_old$_session=\"\$_old$_session \$_found \$_shell_pid\""
     _settle "$1"
 }
 
-# The name of the session goes on in a new one, in the same directory; its number stays with what is stuck.
+# _abandon SESSION: what it has for a shell is given up; its keeper starts another.
 _abandon() {
-    _sessions=$((_sessions + 1))
-    _most=$((_most + 1))
-    eval "_s=\$_cwd$1 _x=\$_queue$1"
-    (cd -- "$_s") 2>/dev/null && cd -- "$_s"
-    _open_session "$_sessions"
-    cd / || :
-    eval "_sname$_sessions=\$_sname$1 _sname$1=' ' _queue$_sessions=\$_x _queue$1="
+    eval "_ready$1= _shell$1= _born$1= _s=\$_gen$1"
+    echo "#lost $_token $_s" 1<>"$_d/t$1"
+}
+
+# _never_up SESSION: its new shell does not come. It may hang in the directory that it was to enter.
+_never_up() {
+    _shell_pid=
+    _family '' "$1"
+    # shellcheck disable=SC2086
+    _signal KILL $_found
+    eval "_old$1=\"\$_old$1 \$_found\" _boot$1=$_t _said$1=state_lost"
+    _abandon "$1"
+}
+
+# _give_up SESSION: no shell can be started for it.
+_give_up() {
+    eval "_x=\$_queue$1 _queue$1= _sname$1=' '"
     for _s in $_x; do
-        eval "_phase$_s= _ses$_s=$_sessions"
-        _refuse "$_s" internal "its session was abandoned"
+        eval "_phase$_s="
+        _refuse "$_s" internal "the shell of its session cannot be started"
     done
-    eval "_queue$_sessions="
 }
 
 # An event of the shell: _report RUN RC CWD.
@@ -845,7 +962,7 @@ _heard() {
         eval "_cwd$_session=\$3"
     else
         eval "_s=\$_shell$_session"
-        _s=$(cd -P "/proc/$_s/cwd" 2>/dev/null && pwd -P && echo .) && eval "_cwd$_session=\${_s%??}"
+        _s=$(cd -P "$_proc/$_s/cwd" 2>/dev/null && pwd -P && echo .) && eval "_cwd$_session=\${_s%??}"
     fi
     eval "_look_left $1 $_session.\$_gen$_session"
     _settled "$1"
@@ -854,7 +971,8 @@ _heard() {
 # What a command left running: among the pids that were given out meanwhile. Where there is something, an output may be
 # held open, and its pump is not waited for any longer than it has something to read.
 _look_left() {
-    eval "_before=\$_pid$1 _x=\$_pumps$1"
+    eval "_before=\$_pid$1 _x=\$_pumps$1 _s=\$_ending$1"
+    [ -z "$_s" ] || return 0
     _last_pid
     _run=$1
     _generation=$2
@@ -866,13 +984,13 @@ _look_left() {
             _before=$((_before + 1))
             case " $_x $_shell_pid " in
             *" $_before "*) ;;
-            *) [ ! -d "/proc/$_before" ] || set -- "$@" "$_before" ;;
+            *) [ ! -d "$_proc/$_before" ] || set -- "$@" "$_before" ;;
             esac
         done
     else
-        for _s in /proc/[0-9]*; do set -- "$@" "${_s#/proc/}"; done
+        set -- all
     fi
-    _marked "$_generation" "$@"
+    _marked "$_token.$_generation." "$@"
     eval "_spare=\" \$_old$_session \""
     _new=
     for _s in $_found; do
@@ -882,25 +1000,30 @@ _look_left() {
         esac
     done
     eval "_left$_run=\$_new _old$_session=\"\$_old$_session\$_new\""
-    [ -z "$_new" ] && [ -d /proc/1 ] || _alarm 5 "w $_run 0"
+    [ -z "$_new" ] && [ -d "$_proc/self" ] || _alarm 5 "w $_run 0"
     set -- "$_run"
 }
 
 # _settled RUN: whether its end was told and both outputs were read, then it is over.
 _settled() {
-    eval "_s=\${_phase$1-} _e=\$_told$1 _x=\$_dead$1 _o=\$_done_o$1 _p=\$_done_e$1"
-    if [ "$_s" = running ] && [ -n "$_e$_x" ] && [ -n "$_o" ] && [ -n "$_p" ]; then _settle "$1"; fi
+    eval "_s=\${_phase$1-} _session=\${_ses$1-} _e=\$_told$1 _x=\$_dead$1 _o=\$_done_o$1 _p=\$_done_e$1"
+    if [ "$_s" = running ] && [ -n "$_e$_x" ] && [ -n "$_o" ] && [ -n "$_p" ]; then
+        # Of one that has to end, everyone has to be gone; else _force comes.
+        eval "_x=\$_ending$1"
+        if [ -n "$_x" ]; then _family "$1" "$_session"; else _found=; fi
+        [ -n "$_found" ] || _settle "$1"
+    fi
 }
 
 # _drained RUN ROUND: its outputs are held open. Those whose pump sleeps are empty.
 _drained() {
-    eval "_s=\${_phase$1-}"
-    [ "$_s" = running ] || return 0
+    eval "_s=\${_phase$1-} _x=\$_ending$1"
+    [ "$_s$_x" = running ] || return 0
     for _o in o e; do
         eval "_s=\$_done_$_o$1 _p=\$_cat_$_o$1"
         [ -z "$_s" ] || continue
         _s=
-        [ -z "$_p" ] || read -r _s 2>/dev/null <"/proc/$_p/stat" || :
+        [ -z "$_p" ] || read -r _s 2>/dev/null <"$_proc/$_p/stat" || :
         case ${_s##*) } in
         S* | '') ;;
         *)
@@ -929,19 +1052,26 @@ _settle() {
 
 # _never RUN REASON: it was not run.
 _never() {
-    eval "_s=\${_phase$1-} _x=\$_pumps$1"
+    eval "_s=\${_phase$1-} _q=\$_pumps$1"
     [ "$_s" = running ] || return 0
+    # They still wait for somebody to write.
     # shellcheck disable=SC2086
-    kill -KILL $_x 2>/dev/null
+    _stop $_q
     rm -f "$_d/f$1.o" "$_d/f$1.e"
     [ "$2" = missing ] || eval "_notes$1=\"\$_notes$1 \$2\""
     eval "_why$1=not_run _phase$1=over_soon"
     _conclude "$1"
 }
 
-# _died SESSION HOW RC: its shell has ended.
+# _died SESSION HOW RC WHEN: its shell has ended.
 _died() {
-    eval "_run=\$_run$1 _ready$1= _shell_pid=\$_shell$1"
+    eval "_run=\$_run$1 _s=\$_shell$1 _x=\$_born$1"
+    if [ -n "$_s" ]; then
+        echo "$_s $_x $4" >>"$_d/shells"
+        eval "_past$1=$_s:$4"
+    fi
+    _now
+    eval "_ready$1= _shell$1= _born$1= _boot$1=$_t"
     if [ -n "$_run" ]; then _fell "$@"; fi
     eval "_gen$1=\$((_gen$1 + 1))"
 }
@@ -1383,6 +1513,7 @@ _directory() {
     _uid=$(id -u)
     for _s in "${XDG_RUNTIME_DIR-}" /dev/shm /var/tmp /tmp "${HOME-}"; do
         case $_s in
+        *[\'"$_nl"]*) continue ;;
         /*)
             for _x in "$_s/checkrunner-$_uid-"*; do
                 _p=${_x##*/checkrunner-"$_uid"-}
@@ -1397,10 +1528,11 @@ _directory() {
         esac
         _x=$_s/checkrunner-$_uid-$$-$_random
         # A disk that is full makes directories, but keeps nothing in them.
-        if [ -z "$_d" ] && (umask 077 && mkdir "$_x" && echo "$$" >"$_x/agent" && [ -s "$_x/agent" ] && : >"$_x/shells" &&
+        [ -z "$_d" ] || continue
+        if (umask 077 && mkdir "$_x" && echo "$$" >"$_x/agent" && [ -s "$_x/agent" ] && : >"$_x/shells" &&
             mkfifo "$_x/ev" "$_x/go") 2>/dev/null; then
             _d=$_x
-        elif [ -O "$_x/." ] && [ "$_x" != "$_d" ]; then
+        elif [ -O "$_x/." ]; then
             rm -rf "$_x"
         fi
     done
@@ -1408,17 +1540,16 @@ _directory() {
         _refuse 0 storage "no directory can hold captures: tried \$XDG_RUNTIME_DIR, /dev/shm, /var/tmp, /tmp, \$HOME"
         exit 1
     }
-    _token=$_uid-$$-$_random
+    # Known to nobody else; the name of the directory everyone can read.
+    _token=$_uid-$$-$(od -An -N8 -tx1 /dev/urandom 2>/dev/null | tr -d ' \n')
 }
 
 # _fence: who is never killed, whatever else may be wrong: this process, and those that it descends from.
 _ancestors() {
     _fence=" 0 1 2 $$ "
     _p=$$
-    while read -r _s 2>/dev/null <"/proc/$_p/stat"; do
-        # shellcheck disable=SC2086
-        set -- ${_s##*) }
-        _p=${2-0}
+    while _stat "$_p"; do
+        _p=$_pp
         case $_fence in
         *" $_p "*) break ;;
         esac
@@ -1426,10 +1557,19 @@ _ancestors() {
     done
 }
 
+# _look_around: _proc is where processes are told of; nowhere, if the numbers there are those of another namespace.
+_look_around() {
+    _proc=/proc
+    _x=
+    read -r _x _rest 2>/dev/null </proc/self/stat
+    # shellcheck disable=SC2046
+    set -- $(sed -n 's/^NSpid://p' /proc/self/status 2>/dev/null)
+    if [ "$_x" != "$$" ] || [ $# -gt 1 ]; then _proc=/dev/null; fi
+}
+
 _reader() {
     trap - HUP INT TERM PIPE
-    _only_write
-    while read -r _s <&4; do
+    while read -r _s <&4 && [ "$_s" = go ]; do
         while :; do
             IFS= read -r _line <&5 || { echo e >&3; return; }
             [ -z "$_line" ] || break
@@ -1443,69 +1583,88 @@ _reader() {
     done
 }
 
-# A helper leaves it to the main process to read events: otherwise nobody notices the end of that. What it has open is
-# closed last, since a FIFO without a reader is waited for.
-_only_write() { exec 8>"$_d/ev" 3>&8 8>&-; }
-
-# Every second an event, and somebody who notices that nobody reads them any more.
+# Every second an event, and somebody who notices that main is gone.
 _ticker() {
     trap - HUP INT TERM
     trap '' PIPE
-    _only_write
+    exec 3>&-
+    exec 3>"$_d/ev"
+    _parent='' _wanted=0
+    ! _stat self || _parent=$_pp
     while echo k >&3; do
         : >"$_d/beat"
         (trap - PIPE; exec sleep 1 3>&-)
+        if [ -d "$_d/wanted" ]; then
+            # Main may hang at an output that nobody takes any more.
+            [ "$_wanted" -lt 3 ] || break
+            _wanted=$((_wanted + 1))
+            echo e >&3
+        fi
+        # Others of us still have the FIFO open, for both.
+        if [ -z "$_parent" ]; then
+            kill -0 "$$" || break
+        else
+            _stat self && [ "$_pp" = "$_parent" ] || break
+        fi
     done 2>/dev/null
-    _clear_up orphaned
+    _clear_up
 }
 
-# _end_keepers: those of sessions that this process does not know of.
-_end_keepers() {
-    for _s in "$_d"/t*; do
-        for _p in /proc/[0-9]*; do
-            # shellcheck disable=SC3013
-            [ ! "$_p/fd/6" -ef "$_s" ] || kill -KILL "${_p#/proc/}" 2>/dev/null
-        done
-    done
+# What is told in the file of shells: _sids of those that live, _past of those that do not.
+_past_shells() {
+    _moment
+    _end=$_born
+    _past=' ' _ended=' '
+    while read -r _p _x _b; do
+        if [ -n "$_b" ]; then
+            _past="$_past$_p:$_b "
+            _ended="$_ended$_p:$_x "
+        fi
+    done <"$_d/shells"
+    while read -r _p _x _b; do
+        [ -z "$_b" ] || continue
+        case $_ended in *" $_p:$_x "*) continue ;; esac
+        if _stat "$_p" && [ "$_born" = "$_x" ]; then _sids="$_sids$_p "; else _past="$_past$_p:$_end "; fi
+    done <"$_d/shells"
 }
 
-# _clear_up [orphaned]: end what is ours and remove the directory; `orphaned` where the main process is gone.
 _clear_up() {
+    : >"$_d/over"
     # shellcheck disable=SC2086
-    [ -z "$_keepers" ] || kill -KILL $_keepers 2>/dev/null
-    [ -z "$1" ] || _end_keepers
-    for _sg in TERM KILL; do
-        # shellcheck disable=SC2046
-        set -- $(for _s in /proc/[0-9]*; do echo "$_s/environ"; done | _holders "$_token." | sed 's|/proc/||;s|/.*||')
-        [ $# -gt 0 ] || break
+    _stop $_keepers
+    for _how in TERM KILL; do
+        _marked "$_token." all
         _tree=' '
-        for _p; do
-            case $_fence in
-            *" $_p "*) ;;
-            *) ! _is_process "$_p" || _tree="$_tree$_p " ;;
-            esac
-        done
+        for _p in $_found; do _tree="$_tree$_p "; done
         _sids=$_tree
-        # Sessions whose shell is gone. A number is not given out again as long as somebody is in its session.
-        while read -r _p; do
-            if _is_process "$_p" && [ ! -d "/proc/$_p" ]; then _sids="$_sids$_p "; fi
-        done <"$_d/shells"
+        _past_shells
         _grow
+        [ "$_tree" != ' ' ] || [ "$_proc" != /proc ] || break
         # shellcheck disable=SC2086
         set -- $_tree
-        kill "-$_sg" "$@" 2>/dev/null
-        [ "$_sg" = KILL ] || kill -CONT "$@" 2>/dev/null
+        # Where nothing is told of processes, there are still the shells.
         _n=0
-        while [ "$_n" -lt 5 ] && [ "$_sg" = TERM ]; do
+        while [ "$_proc" != /proc ] && [ "$_n" -lt "$_sessions" ]; do
+            _n=$((_n + 1))
+            eval "set -- \"\$@\" \$_shell$_n"
+        done
+        _signal "$_how" "$@"
+        [ "$_how" = KILL ] || _signal CONT "$@"
+        _n=0
+        while [ "$_n" -lt 5 ] && [ "$_how" = TERM ]; do
             _n=$((_n + 1))
             _x=
-            for _s; do [ ! -d "/proc/$_s" ] || _x=1; done
+            for _s; do
+                if _stat "$_s" && [ "$_st" != Z ]; then _x=1; fi
+            done
             [ -n "$_x" ] || break
             if [ -n "$_fractions" ]; then sleep 0.1; else sleep 1; fi
         done
     done
+    echo over 1<>"$_d/go"
     # Who wrote a file there at this very moment is ended by now, or about to be.
     for _s in 1 2 3 4 5; do
+        for _x in "$_d"/*; do _release "$_x"; done
         ! rm -rf "$_d" 2>/dev/null || break
     done
 }
@@ -1517,28 +1676,16 @@ _leave() {
 
 _finish() {
     trap '' HUP INT TERM PIPE
-    # KILL: a helper that has only just been forked still has our traps, and loses any other signal.
     # shellcheck disable=SC2086
-    kill -KILL $_helpers 2>/dev/null
+    _stop $_helpers
     # shellcheck disable=SC2086
     wait $_helpers 2>/dev/null
     _bye=
     [ ! -e "$_d/bye" ] || read -r _bye <"$_d/bye"
     exec 3>&- 4>&- 2>/dev/null
-    _clear_up ''
+    _clear_up
     [ -z "$_bye" ] || printf '%s\n' "$_bye"
     exit 0
-}
-
-# _has_ended PID: of a child of ours that nobody has waited for.
-_has_ended() {
-    [ -d /proc/1 ] || { ! kill -0 "$1"; return; }
-    _s=
-    read -r _s <"/proc/$1/stat" || return 0
-    case ${_s##*) } in
-    [ZX]*) return 0 ;;
-    esac
-    return 1
 }
 
 _event() {
@@ -1555,8 +1702,8 @@ _event() {
         _finish
         ;;
     k)
-        if _has_ended "${_helpers%% *}"; then
-            # Something else has ended our reader: nobody would tell us of the end of our input.
+        # Should something else end our reader, nobody tells us of the end of our input.
+        if [ "$_proc" = /proc ] && { ! _stat "${_helpers%% *}" || [ "$_st" = Z ]; }; then
             _leaving=end
             _finish
         fi
@@ -1565,6 +1712,11 @@ _event() {
         while [ "$_s" -lt "$_sessions" ]; do
             _s=$((_s + 1))
             eval "_run=\$_run$_s"
+            eval "_q=\$_queue$_s _x=\$_ready$_s _b=\$_boot$_s"
+            if [ -z "$_x" ] && [ -n "$_q$_run" ] && [ "$_t" -ge $((_b + 500)) ]; then
+                # Perhaps the word that it is there is only on its way.
+                echo "v $_s $_b" >&3
+            fi
             [ -n "$_run" ] || continue
             eval "_x=\$_by$_run _p=\$_phase$_run _e=\$_told$_run _u=\$_dur$_run"
             if [ "$_p" = running ] && [ -z "$_e" ] && [ "$_t" -ge "$_x" ]; then
@@ -1580,10 +1732,19 @@ _event() {
         done
         ;;
     b)
-        eval "_ready$2=1 _shell$2=$3"
-        echo "$3" >>"$_d/shells"
+        _is_process "$3" || return 0
+        _born=
+        _stat "$3" || :
+        eval "_ready$2=1 _shell$2=$3 _born$2=$_born"
+        echo "$3 $_born" >>"$_d/shells"
         _next "$2"
         ;;
+    v)
+        _now
+        eval "_x=\$_ready$2 _b=\$_boot$2"
+        if [ -z "$_x" ] && [ "$_b" = "$3" ]; then _never_up "$2"; fi
+        ;;
+    z) _give_up "$2" ;;
     y) eval "_cwd$2=\${_rest#* }" ;;
     d)
         _s=
@@ -1604,7 +1765,7 @@ _event() {
         ;;
     w) _drained "$2" "$3" ;;
     g) _force "$2" "$3" ;;
-    x) _died "$2" "$3" "$4" ;;
+    x) _died "$2" "$3" "$4" "$5" ;;
     a)
         cat "$_d/a$2"
         rm -f "$_d/a$2"
@@ -1647,7 +1808,7 @@ _main() {
     _random=${_random:-$$$(date +%s)}
     _now
     _epoch=$(($(date +%s) * 100 - _t))
-    _lacks='states prompts tty sample keep archive memory python_patterns'
+    _lacks='states prompts tty sample keep archive memory linger python_patterns'
     _fractions=
     sleep 0.01 2>/dev/null && _fractions=1
     _fullblock=
@@ -1686,6 +1847,7 @@ _main() {
         esac
     done
     _snap=$_snap$_x
+    _look_around
     _ancestors
     exec 5<&0 </dev/null 3<>"$_d/ev" 4<>"$_d/go"
     exec 2>/dev/null

@@ -18,6 +18,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+\\-]*\$?")
 _LOCAL_NAME = re.compile(r"[a-z_][a-z0-9_-]*")
 _NOT_THERE = "checkrunner-become-missing"
 _ASKS = "checkrunner-become-asks"
+_NO_TERMINAL = "checkrunner-become-no-terminal"
 _SHOWN = 300
 _OUR_LINE = re.compile(r"'/bin/sh -c .*'(?= as )", re.DOTALL)
 
@@ -113,7 +114,7 @@ def asking_line(account: Account, line: str, nonce: str) -> str:
         argv = f"$b -u {user} -- /bin/sh -c {escape_word(_inner(account, line))}"
     python = f"exec $p -IS -c {escape_word(load_terminal())} {nonce} {PROMPTS[account.method]} {argv}"
     search = f"for p in {' '.join(CANDIDATES)};do command -v $p >/dev/null 2>&1||continue;{python};done;"
-    return _line(account, nonce, wait, f"{search}echo no python to give it a terminal >&2;exit 127")
+    return _line(account, nonce, wait, f"{search}echo {_NO_TERMINAL} >&2;exit 127")
 
 
 def _line(account: Account, nonce: str, before: str, start: str) -> str:
@@ -156,12 +157,33 @@ def failure(account: Account, stderr: bytes, nonce: str, *, login: str = "", ans
     words = last_words(stderr, nonce)
     low = words.lower().replace("\u2019", "'")
     kind = next((kind for kind, pattern in _SAID if re.search(pattern, low)), BecomeFailure.FAILED)
+    if _NO_TERMINAL in words:
+        return _no_terminal(account, login)
     if _NOT_THERE in words:
         kind = BecomeFailure.NOT_INSTALLED
     elif kind is BecomeFailure.PASSWORD_REQUIRED and answered:
         kind = BecomeFailure.PASSWORD_WRONG
     said = f" ({words})" if words and "checkrunner-become" not in words else ""
     return describe(kind, account, said, login)
+
+
+def _no_terminal(account: Account, login: str) -> BecomeError:
+    rules = _rules(account.user, login)
+    return BecomeError(
+        BecomeFailure.NEEDS_TTY,
+        f"{account.method} takes a password at a terminal only, and without Python on the host there is none for it",
+        hint=f"Use sudo with {rules['sudo']}, or doas with {rules['doas']}, or install Python 3.6 or newer",
+    )
+
+
+def _rules(user: str, login: str) -> dict[str, str]:
+    """What lets an account go without a password."""
+    who = login or "LOGIN"
+    return {
+        "sudo": f"`{who} ALL=({user}) NOPASSWD: /bin/sh` in sudoers",
+        "doas": f"`permit nopass {who} as {user} cmd /bin/sh` in doas.conf",
+        "su": "`become_method: sudo` or doas, since su lets nobody but root do without one",
+    }
 
 
 def describe(
@@ -178,12 +200,9 @@ def describe(
         BecomeFailure.UNKNOWN_USER: f"{method} knows no user {user}",
     }.get(kind, f"{method} started nothing as {user}")
     who = login or "LOGIN"
-    exact = "; where only certain commands are allowed, write `become: exact`"
-    rules = {
-        "sudo": f"`{who} ALL=({user}) NOPASSWD: /bin/sh` in sudoers{exact}",
-        "doas": f"`permit nopass {who} as {user} cmd /bin/sh` in doas.conf{exact}",
-        "su": "`become_method: sudo` or doas, since su lets nobody but root do without one",
-    }
+    rule = _rules(user, login)[method]
+    if method != "su":
+        rule += "; where only certain commands are allowed, write `become: exact`"
     whose = (
         f"Su asks for {user}'s own" if method == "su" else f"{method.title()} asks for that of the account that logs in"
     )
@@ -191,7 +210,5 @@ def describe(
     state = kind is BecomeFailure.NOT_ALLOWED and re.search(_STATE, said.lower())
     advice = _STATE_ADVICE if state else _ADVICE[kind]
     owner = user if method == "su" else who
-    hint = advice.format(
-        rule=rules[method], whose=whose, login=who, by_hand=by_hand, owner=owner, terminal="-t " * asks
-    )
+    hint = advice.format(rule=rule, whose=whose, login=who, by_hand=by_hand, owner=owner, terminal="-t " * asks)
     return BecomeError(kind, f"{what}{said}", hint=hint)

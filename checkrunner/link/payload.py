@@ -290,6 +290,7 @@ def main() -> int:
         ("exec request (agent on standard input)", len(payload.stdin_line)),
         (f"payload, compressed (at most {MOST_PACKED} are allowed)", payload.packed_bytes),
         ("payload with plain.py, compressed: where there is no bash", load_plain_payload().packed_bytes),
+        ("agent.sh without comments: where there is no Python", load_shell_payload().packed_bytes),
         *[(f"{name}.py, compressed: sent when asked for", len(load_part(name))) for name in LATER],
     ]
     for name, size in rows:

@@ -150,11 +150,13 @@ class FramedSession:
         try:
             answer = await run
             assert isinstance(answer, ResultAnswer)
+            # Before its slices: these may have to come over another link.
+            result = self._back.told(answer.result)
             early = [await slice_or_none(future, query) for future, query in zip(slices, queries, strict=True)]
         finally:
             for future in slices:
                 future.cancel()
-        return self._back.told(answer.result), early
+        return result, early
 
     async def fetch(self, result: Result, query: SliceQuery) -> RawSlice:
         """Read a part of a finished command's output; see the seam."""

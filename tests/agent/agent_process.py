@@ -83,6 +83,16 @@ class AgentProcess:
         self.withheld: set[str] = set()  # those that it does not get
         self.kept: list[Answer] = []
         self.hello: Answer = {}
+        try:
+            self._start(head, hello)
+        except BaseException:
+            self.process.kill()
+            self.process.wait()
+            self.stdin.close()
+            self.stdout.close()
+            raise
+
+    def _start(self, head: bytes, hello: str | None) -> None:
         if head:
             self.send(head)
             while b"\n" not in self.buffer:

@@ -52,6 +52,8 @@ def kind_of(said: str, method: str = "sudo", *, answered: bool = False) -> Becom
         ("su", "su: Authentication failure", BecomeFailure.PASSWORD_WRONG),
         ("su", "su: incorrect password", BecomeFailure.PASSWORD_WRONG),
         ("su", "su: must be run from a terminal", BecomeFailure.NEEDS_TTY),
+        ("su", "checkrunner-become-no-terminal", BecomeFailure.NEEDS_TTY),
+        ("doas", "checkrunner-become-no-terminal", BecomeFailure.NEEDS_TTY),
         ("su", "su: user app does not exist or the user entry does not contain all", BecomeFailure.UNKNOWN_USER),
         ("su", "No passwd entry for user 'app'", BecomeFailure.UNKNOWN_USER),
         ("su", "This account is currently not available.", BecomeFailure.NOT_ALLOWED),
@@ -67,6 +69,17 @@ def test_what_they_say_has_a_class(method: str, said: str, kind: BecomeFailure) 
 
 def test_a_password_that_is_asked_for_again_was_wrong() -> None:
     assert kind_of("sudo: a password is required", answered=True) is BecomeFailure.PASSWORD_WRONG
+
+
+@pytest.mark.parametrize("method", ["doas", "su"])
+def test_where_nothing_can_give_a_terminal_the_advice_is_another_way(method: str) -> None:
+    said = READY + b"\ncheckrunner-become-no-terminal\n"
+    error = failure(Account(user="app", method=method), said, NONCE, login="me", answered=True)
+    assert error.message.startswith(f"become_needs_tty: {method} takes a password at a terminal only")
+    assert error.hint == (
+        "Use sudo with `me ALL=(app) NOPASSWD: /bin/sh` in sudoers, or doas with `permit nopass me as app cmd /bin/sh` "
+        "in doas.conf, or install Python 3.6 or newer"
+    )
 
 
 def test_a_right_password_of_an_account_that_has_expired() -> None:

@@ -347,6 +347,17 @@ def test_a_root_with_busybox_alone(tmp_path: Path) -> None:
 
     run_async(main())
 
+    def inside() -> list[str]:
+        """The processes that have this root. What its /proc cannot tell, ours does."""
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if os.readlink(process / "root") == str(tmp_path):
+                    found.append((process / "cmdline").read_bytes().decode())
+        return found
+
+    wait_until(lambda: not inside(), what="an end of everything that was started there")
+
 
 # ---- clients
 

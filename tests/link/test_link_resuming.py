@@ -137,6 +137,30 @@ def test_what_a_killed_agent_had_is_gone_and_said_to_be() -> None:
     run_async(main())
 
 
+def test_a_command_that_had_ended_before_has_lost_nothing() -> None:
+    """Only its slice is still waited for when the link goes: a pattern that takes seconds."""
+
+    async def main() -> None:
+        transport = Cuttable()
+        session = await lasting(transport)
+        slow = SliceQuery(mode=SliceMode.MATCH, pattern="(a+)+b")
+        before = asyncio.ensure_future(session.run(replace(step(f"x=1; echo {'a' * 60}"), early=(slow,))))
+        ran = asyncio.ensure_future(session.run(step("echo begun >&2; sleep 60", session="other")))
+        await asyncio.sleep(0.7)
+        assert not before.done()
+
+        os.killpg(transport.opened[0].pid, signal.SIGKILL)
+        ended, slices = await before
+        assert (ended.execution, ended.rc, ended.notes) == (Execution.DONE, 0, ())
+        assert slices == [None]
+        assert (await ran)[0].execution is Execution.LOST
+        assert (await session.run(step("echo ${x-none}")))[0].notes == (STATE_LOST,)
+        await session.aclose()
+        await transport.aclose()
+
+    run_async(main())
+
+
 def test_tries_go_on_while_there_is_time() -> None:
     async def main() -> None:
         transport = Cuttable(UnreachableError("no route"), UnreachableError("no route"))

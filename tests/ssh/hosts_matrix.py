@@ -73,7 +73,9 @@ def _hosts(text: str, count: int = 0) -> list[str]:
 
 
 def _message(text: str) -> str:
-    """Without what differs from run to run, or with the agent's size."""
+    """Without what differs from run to run, with the agent's size, or with the account."""
+    for account in accounts():
+        text = re.sub(rf"(?<![\w-]){account.name}(?![\w-])", "NAME", text)
     return re.sub(r"\b\d{4,6}: ", "N: ", text.replace("<host>", "NAME")).replace("|", "\\|")
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from cli_runner import CommandLine
-from sshd import SshdFixture
+from cuttable import Cuttable
+from sshd import SshdFixture, wait_until
 
 PLAY = r"""
 - name: Small host
@@ -64,3 +67,63 @@ def test_a_run_on_a_host_with_nothing_but_busybox(small: CommandLine) -> None:
     assert "stdin: tty" in str(outcome.finding("asks"))
     assert "version 1.23" in str(outcome.finding("fails"))
     assert "not available: " in str(report["warnings"])
+
+
+LOST = """
+- hosts: all
+  checks:
+    - {{id: c1, run: 'cd /usr; x=2; echo x >>{folder}/c1'}}
+    - {{id: c2, run: 'seq 30; false', slice: {{tail: 2}}}}
+    - {{id: c3, run: 'echo x >>{folder}/c3; echo partial; sleep 300', timeout: 5m}}
+    - {{id: c4, run: 'echo "now ${{x-none}}"', slice: {{head: 3, when: always}}}}
+    - {{id: c5, run: 'echo x >>{folder}/c5'}}
+"""
+
+
+@pytest.mark.parametrize("how", ["cut", "stall"])
+def test_a_lost_link_is_got_over_without_the_state(
+    how: str, tmp_path: Path, make_sshd: Callable[..., SshdFixture]
+) -> None:
+    """The agent in shell does not wait for a client that comes back: the rest is done, and the loss is said."""
+    needed = ["unshare", "-p", "-f", "--mount-proc", "true"]
+    if os.geteuid() or subprocess.run(needed, capture_output=True, check=False).returncode:
+        pytest.skip("needs root and namespaces")
+    contain = 'exec unshare -p -f --kill-child --mount-proc sh -c "$SSH_ORIGINAL_COMMAND"'
+    sshd = make_sshd(options={"ForceCommand": contain})
+    cli = CommandLine(folder=tmp_path, sshd=sshd)
+    (tmp_path / "checkrunner.toml").write_text('keepalive = "0.5s"\n')
+    (tmp_path / "known").write_text(f"behind {sshd.host_key_line()}\n")
+    with Cuttable(sshd.port) as proxy:
+        (tmp_path / "inventory.yml").write_text(
+            f"all:\n  hosts:\n    h1:\n      ansible_host: 127.0.0.1\n      ansible_port: {proxy.port}\n"
+            f"      ansible_user: {sshd.user}\n      ansible_ssh_private_key_file: {sshd.private_key}\n"
+            f"      ansible_ssh_common_args: -F none -o UserKnownHostsFile={tmp_path}/known -o HostKeyAlias=behind\n"
+            f"      checkrunner_agent: shell\n"
+        )
+        playbook = cli.playbook(LOST.format(folder=tmp_path))
+        process = cli.start(
+            cli.argv("run", playbook, "-i", tmp_path / "inventory.yml", "--ssh-config", "none", "--format", "json")
+        )
+        wait_until((tmp_path / "c3").exists, deadline_s=20, what="c3 to run")
+        began = time.monotonic()
+        getattr(proxy, how)()
+        out, err = process.communicate(timeout=50)
+    assert time.monotonic() - began < 4 * 0.5 + 5 + 3
+    assert b"Traceback" not in err, err
+    report = json.loads(out)
+    assert report["totals"]["host"] == {"reached": 1}, report
+    assert report["totals"]["execution"] == {"done": 4, "lost": 1}, report
+    found = {finding["check"]: finding for finding in report["findings"]}
+    assert found["c2"]["verdict"] == "crit"
+    assert (found["c3"]["verdict"], found["c3"]["execution"]) == ("unknown", "lost")
+    assert found["c3"]["result"]["elapsed_s"] > 0
+    assert [text for piece in found["c4"]["slices"] for _, text in piece["lines"]] == ["now none"]
+    assert "state_lost" in found["c4"]["notes"]
+    assert "reconnected after" in str(report["warnings"])
+    for check in ("c1", "c3", "c5"):
+        assert (tmp_path / check).read_text() == "x\n"
+    if how == "cut":
+        wait_until(
+            lambda: not [line for line in sshd.processes().values() if "checkrunner-starting" in line],
+            what="the end of all agents",
+        )

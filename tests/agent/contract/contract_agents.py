@@ -9,7 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,12 @@ class Contestant(AgentProcess):
     """An agent of one of the kinds."""
 
     kind = ""
+    named = ""  # what the names of sessions begin with, so that a test has them for itself
+
+    def ask(self, verb: str, keys: Mapping[str, object] = {}, sections: Mapping[str, bytes] = {}) -> int:
+        if self.named and "session" in keys:
+            keys = {**keys, "session": f"{self.named}{keys['session']}"}
+        return super().ask(verb, keys, sections)
 
     @property
     def has_bash(self) -> bool:
@@ -92,8 +98,9 @@ def start_contestant(kind: str, folder: Path, **options: Any) -> Contestant:
         program = {"dash": ["dash"], "busybox": ["busybox", "sh"], "bash": ["bash", "--posix"]}[name]
         env = {**os.environ, **options.pop("env", {}), "PATH": host_path(name, folder / f"bin-{name}")}
         program[0] = str(shutil.which(program[0]))
-        argv = [str(shutil.which("unshare")), *_contained()[1:]] if _contained() else []
-        out = Contestant(argv=[*argv, *program, "-c", script], head=payload.stdin_head, env=env, **options)
+        if _contained():
+            options.setdefault("prefix", [str(shutil.which("unshare")), *_contained()[1:]])
+        out = Contestant(argv=[*program, "-c", script], head=payload.stdin_head, env=env, **options)
     out.kind = kind
     return out
 
