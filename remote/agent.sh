@@ -1702,6 +1702,11 @@ _event() {
         _finish
         ;;
     k)
+        # Should something else end our reader, nobody tells us of the end of our input.
+        if [ "$_proc" = /proc ] && { ! _stat "${_helpers%% *}" || [ "$_st" = Z ]; }; then
+            _leaving=end
+            _finish
+        fi
         _now
         _s=0
         while [ "$_s" -lt "$_sessions" ]; do
