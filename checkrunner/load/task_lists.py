@@ -274,12 +274,14 @@ class TaskReader:
             raise self._values.fail(call.free or call.source, message, f"Supported: {', '.join(_META)}.")
         if action == "flush_handlers":
             return self._flush()
-        if not _META[action]:
-            return []
         inner = read_handed(self._values, node, handed)
+        # What does nothing still rescues: a rescue of it alone is not an empty one.
+        rescues = bool(inner.blocks) and inner.blocks[-1].part is BlockPart.RESCUE
+        if not _META[action] and not rescues:
+            return []
         task = Task(
             module=Module.META,
-            args=MappingProxyType({"action": _META[action]}),
+            args=MappingProxyType({"action": _META[action] or action}),
             blocks=inner.blocks,
             includes=inner.includes,
             source=node.ref,

@@ -20,7 +20,7 @@ from checkrunner.plan.hostplan import Entry, HostPlan, Track
 from checkrunner.plan.magic import Magic, Surroundings
 from checkrunner.plan.shape import Shape, make_shape
 from checkrunner.plan.tags import check_tags, selected, verify_tags
-from checkrunner.plan.task_reads import needless_gathering, outputs_read
+from checkrunner.plan.task_reads import FAILED_RESULT, needless_gathering, outputs_read
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.variables import MAGIC, holds_template
 
@@ -236,12 +236,13 @@ def _as_task(entry: Entry, flow: Flow, outputs: Mapping[str, frozenset[Stream]])
     check = entry.planned.check
     if check.task is None:
         return entry
-    gathers = check.task.module is Module.SETUP
-    return replace(
-        entry,
-        rescued=flow.is_rescued(entry.planned.key),
-        outputs=frozenset({Stream.STDOUT}) if gathers else outputs.get(check.register or "", frozenset()),
-    )
+    rescued = flow.is_rescued(entry.planned.key)
+    if check.task.module is Module.SETUP:
+        read = frozenset({Stream.STDOUT})
+    else:
+        read = outputs.get(check.register or "", frozenset())
+        read |= outputs.get(FAILED_RESULT, frozenset()) if rescued else frozenset()
+    return replace(entry, rescued=rescued, outputs=read)
 
 
 def _entry(key: str, shape: Shape, place: _Place, setup: Setup) -> Entry:

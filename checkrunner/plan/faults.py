@@ -256,7 +256,8 @@ def runtime_error(
             if found["owner"].endswith("ValueNames object"):
                 hint = "Give it a default, or ask first: `when: x.values.NAME is defined`"
                 return fault_at(template, offset, f"there is no value {found['name']!r}: it could not be read", hint)
-            return fault_at(template, offset, f"there is no {found['name']!r} in it ({found['owner']})")
+            owner = "" if found["owner"].startswith("checkrunner.") else f" ({found['owner']})"
+            return fault_at(template, offset, f"there is no {found['name']!r} in it{owner}")
     if isinstance(error, NotANumberError):
         name = _culprit(template, names, error.value)
         offset = find_name(template, name, expression=expression)

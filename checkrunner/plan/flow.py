@@ -15,7 +15,10 @@ from checkrunner.model.results import VerdictState
 from checkrunner.model.tasks import BlockPart, Module, Task, TaskState
 from checkrunner.plan.facts import FACT_NAMES
 
-__all__ = ["Flow", "fact_names", "may_fail"]
+__all__ = ["ENDING", "Flow", "fact_names", "may_fail"]
+
+ENDING = ("end_play", "end_host")
+"""The actions of `meta` that end a play on the host."""
 
 _FAILS = (TaskState.FAILED, TaskState.RESCUED)
 
@@ -87,7 +90,7 @@ class Flow:
         siblings.append(planned.key)
         self._keys[stage, planned.check.id] = planned.key
         self._stages[planned.key] = stage
-        if task.module is Module.META:
+        if task.module is Module.META and task.args.get("action") in ENDING:
             self._ends.setdefault(stage, []).append(planned.key)
         self._places[planned.key] = _Place(
             around=tuple(around),

@@ -313,7 +313,10 @@ class HostPlan:
         items = items_of(loop, self.variables(entry, found), templates)
         given = [item_names(loop, items, index) for index in range(len(items))]
         called: Sequence[Any] = items
-        if loop.label is not None:
+        task = entry.shape.check.task
+        if task is not None and task.no_log:
+            called = [f"item {number}" for number in range(1, len(items) + 1)]
+        elif loop.label is not None:
             called = [templates.render(loop.label, self.variables(entry, {**found, **its})) for its in given]
         return list(zip(labels(called, self._mask), items, given, strict=True))
 

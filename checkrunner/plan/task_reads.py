@@ -12,7 +12,10 @@ from checkrunner.model.sources import Template
 from checkrunner.model.tasks import Module
 from checkrunner.plan.shape import Shape
 
-__all__ = ["needless_gathering", "outputs_read"]
+__all__ = ["FAILED_RESULT", "needless_gathering", "outputs_read"]
+
+FAILED_RESULT = "ansible_failed_result"
+"""What a rescue calls the result of the task that failed, registered or not."""
 
 _STREAMS = {
     "stdout": Stream.STDOUT,
@@ -30,16 +33,16 @@ _NO_FACTS = re.compile(
 
 
 def outputs_read(shapes: Iterable[Shape], hosts: Iterable[Host]) -> Mapping[str, frozenset[Stream]]:
-    """For each name that a task registers, the outputs that some text reads of it.
+    """For each name that a task registers, and for `FAILED_RESULT`, the outputs that some text reads of it.
 
     A text that takes a result as a whole, or one of its `results`, may read all of it. Variables whose values are
     templates are texts too, wherever they come from.
     """
     known = list(shapes)
     names = {shape.check.register for shape in known if shape.check.task is not None and shape.check.register}
-    found: dict[str, frozenset[Stream]] = {name: frozenset() for name in names if name}
-    if not found:
-        return found
+    if all(shape.check.task is None for shape in known):
+        return {}
+    found: dict[str, frozenset[Stream]] = {name: frozenset() for name in (*names, FAILED_RESULT) if name}
     for shape in known:
         for part in shape.parts:
             if not part.free.isdisjoint(_INDIRECT) or not part.reads.keys().isdisjoint(_INDIRECT):

@@ -248,12 +248,17 @@ def _lone(tree: nodes.Template) -> nodes.Expr | None:
 def _survey(tree: nodes.Template) -> tuple[frozenset[str], frozenset[str], Mapping[str, frozenset[str]]]:
     loaded: set[str] = set()
     bound = False
+    called = {id(call.node) for call in tree.find_all(nodes.Call)}
+    # `now()` is the function; `now.stdout` can only be a variable, which goes before it.
+    variables: set[str] = set()
     for name in tree.find_all(nodes.Name):
         if name.ctx == "load":
             loaded.add(name.name)
+            if id(name) not in called and name.name != "omit":
+                variables.add(name.name)
         else:
             bound = True
-    free = frozenset(meta.find_undeclared_variables(tree) if bound else loaded) - {*GLOBALS}
+    free = frozenset(meta.find_undeclared_variables(tree) if bound else loaded) - ({*GLOBALS} - variables)
     looked_up, guarded = variables_looked_up(tree)
     free |= looked_up
     for node in tree.find_all((nodes.Filter, nodes.Test)):

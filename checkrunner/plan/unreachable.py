@@ -12,14 +12,13 @@ from checkrunner.model.problems import Level, Problem
 from checkrunner.model.sources import SourceRef
 from checkrunner.model.tasks import BlockPart, BlockPlace, Module
 from checkrunner.plan.build import Plan
+from checkrunner.plan.flow import ENDING
 from checkrunner.plan.hostplan import Entry, HostPlan
 from checkrunner.plan.needs import need_errors
 from checkrunner.plan.shape import Shape
 from checkrunner.plan.tags import check_tags
 
 __all__ = ["unreachable"]
-
-_ENDING = ("end_play", "end_host")
 
 
 def unreachable(plan: Plan, *, guess: bool) -> Iterator[Problem]:
@@ -150,7 +149,7 @@ def _ends(check: Check) -> bool:
         return False
     if task.module is Module.FAIL:
         return task.failed_when is None
-    return task.module is Module.META and task.args.get("action") in _ENDING
+    return task.module is Module.META and task.args.get("action") in ENDING
 
 
 def _reach(check: Check, tasks: Sequence[Check]) -> Iterator[tuple[tuple[BlockPlace, ...], frozenset[str]]]:

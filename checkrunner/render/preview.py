@@ -176,7 +176,7 @@ def _full(group: SharedPreview) -> Iterator[str]:
     facts += [_judged(text) for text in preview.expects] + [("level", text) for text in preview.levels]
     for word, text in facts:
         if text:
-            yield safe(f"    {word + ':':<12}{text}")
+            yield safe(f"    {word + ':':<11} {text}")
     if preview.item_count:
         yield f"    {count_of(preview.item_count, 'item')}:"
         yield from _items(preview, len(preview.items), "      ")

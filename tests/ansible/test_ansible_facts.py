@@ -178,3 +178,45 @@ def test_a_run_without_anything_that_reads_moves_no_text(tmp_path: Path) -> None
     assert "stdout" not in one.registered
     assert one.registered["rc"] == 0
     assert ran.report.run.exit_code == 0
+
+
+RESCUED = """\
+- hosts: all
+  gather_facts: no
+  tasks:
+    - block:
+        - {name: Fails, shell: echo out; echo boom >&2; exit 4}
+      rescue:
+        - {name: Reads, assert: {that: "'boom' in ansible_failed_result.stderr"}}
+    - {name: Other, command: echo x}
+"""
+
+
+def test_a_rescue_reads_the_output_of_what_failed(tmp_path: Path) -> None:
+    assert outputs(plan_of(RESCUED, tmp_path).hosts[0]) == {"Fails": {ERR}, "Reads": set(), "Other": set()}
+    ran = run_tasks(tmp_path / "p.yml", tmp_path / "hosts.ini", tmp_path)
+    assert ran.report.run.exit_code == 0
+
+
+def test_a_result_may_be_called_as_a_function_is(tmp_path: Path) -> None:
+    text = """\
+    - hosts: all
+      gather_facts: no
+      tasks:
+        - {name: R, command: echo 7, register: now}
+        - {name: F, command: "false", register: q, ignore_errors: yes}
+        - assert: {that: [now.stdout == '7', q is failed, q.rc == 1]}
+        - assert: {that: ["dict(a=1) == {'a': 1}", "(lookup('env', 'HOME') | default(omit)) is string"]}
+    """
+    assert outputs(plan_of(text, tmp_path).hosts[0])["R"] == {OUT}
+    assert run_tasks(tmp_path / "p.yml", tmp_path / "hosts.ini", tmp_path).report.run.exit_code == 0
+
+
+@pytest.mark.parametrize("control", ["{}", "{label: 'the {{ item }}'}"])
+def test_items_are_not_shown_where_nothing_is_to_be(control: str, tmp_path: Path) -> None:
+    task = f"{{name: R, command: 'false', loop: [one, two], loop_control: {control}, no_log: yes}}"
+    plan_of(f"- hosts: all\n  gather_facts: no\n  tasks:\n    - {task}\n", tmp_path)
+    ran = run_tasks(tmp_path / "p.yml", tmp_path / "hosts.ini", tmp_path)
+    assert [one.planned.label for one in ran.of("h", "R")] == ["item 1", "item 2"]
+    (finding,) = ran.report.findings
+    assert finding.items == ("item 1", "item 2")
