@@ -11,7 +11,7 @@ import shutil
 import signal
 import stat
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import psutil
@@ -82,6 +82,18 @@ def answers(host: Host, command: str, env: Mapping[str, str] | None = None) -> l
     return lines
 
 
+def started_since(before: set[psutil.Process]) -> set[psutil.Process]:
+    """What we have for children, and what descends from them, but for those children that were there `before`: agents
+    of other tests live on, and go on starting programs."""
+    found = set()
+    for child in psutil.Process().children():
+        if child not in before:
+            found.add(child)
+            with contextlib.suppress(psutil.NoSuchProcess):
+                found.update(child.children(recursive=True))
+    return found
+
+
 def refused(
     host: Host, *, env: Mapping[str, str] | None = None, timeout_s: float = 20.0, command: str = "exec cat"
 ) -> ConnectError:
@@ -95,9 +107,9 @@ def refused(
         found.append(caught.value)
         await transport.aclose()
 
-    before = set(psutil.Process().children(recursive=True))
+    before = started_since(set())
     run_async(main())
-    wait_until(lambda: set(psutil.Process().children(recursive=True)) <= before, what="the end of the program")
+    wait_until(lambda: not started_since(before), what="the end of the program")
     assert str(found[0]).startswith("there: ")
     return found[0]
 
@@ -244,7 +256,7 @@ def test_a_terminal_in_between_is_told_of(tmp_path: Path) -> None:
     assert "with-terminal puts a terminal in between" in str(error)
 
 
-def names_of(processes: list[psutil.Process]) -> list[str]:
+def names_of(processes: Iterable[psutil.Process]) -> list[str]:
     names = []
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -253,13 +265,13 @@ def names_of(processes: list[psutil.Process]) -> list[str]:
 
 
 def test_a_cancelled_open_leaves_nothing() -> None:
-    own = psutil.Process()
+    before = started_since(set())
 
     async def main() -> None:
         host = by("sh", "-c", "trap '' TERM; sleep 300; exit")
         transport = transport_for(host)
         opening = asyncio.ensure_future(transport.open(host, "exec cat", timeout_s=30))
-        while "sleep" not in names_of(own.children(recursive=True)):
+        while "sleep" not in names_of(started_since(before)):
             await asyncio.sleep(0.02)
         opening.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -267,7 +279,7 @@ def test_a_cancelled_open_leaves_nothing() -> None:
         await transport.aclose()
 
     run_async(main())
-    wait_until(lambda: "sleep" not in names_of(own.children(recursive=True)), what="the end of the program")
+    wait_until(lambda: "sleep" not in names_of(started_since(before)), what="the end of the program")
 
 
 def test_what_a_program_prints_first_is_noise() -> None:
