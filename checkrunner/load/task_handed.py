@@ -31,7 +31,6 @@ class Handed:
     env: Mapping[str, Template | Secret] = field(default_factory=empty)
     environment: tuple[Template, ...] = ()
     ignore_errors: bool | Template = False
-    ignore_unreachable: bool = False
     no_log: bool = False
     run_once: bool = False
     delegate_to: Template | None = None
@@ -66,8 +65,6 @@ def read_handed(values: Values, node: YamlMap, outer: Handed) -> Handed:
         found = replace(found, timeout_s=values.number(node["timeout"], "timeout") or None)
     if "notify" in node:
         found = replace(found, notify=(*outer.notify, *values.names(node["notify"], "notify")))
-    if "ignore_unreachable" in node:
-        found = replace(found, ignore_unreachable=values.flag(node["ignore_unreachable"], "ignore_unreachable"))
     if "no_log" in node:
         found = replace(found, no_log=values.flag(node["no_log"], "no_log"))
     if "run_once" in node:

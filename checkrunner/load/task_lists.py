@@ -138,7 +138,6 @@ class TaskReader:
             failed_when=failed or None,
             changed_when=changed or None,
             ignore_errors=handed.ignore_errors,
-            ignore_unreachable=handed.ignore_unreachable,
             no_log=handed.no_log,
             environment=handed.environment,
             includes=handed.includes,

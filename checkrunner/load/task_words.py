@@ -133,7 +133,9 @@ _SHARED: Mapping[str, Word] = {
     "vars": Word("yes", "Variables."),
     "tags": Word("yes", "For `--tags` and `--skip-tags`; `always` and `never` as in Ansible."),
     "ignore_errors": Word("yes", "A failure is noted, and the host goes on."),
-    "ignore_unreachable": Word("yes", "A task that lost its host is noted; a host that was never reached is reported."),
+    "ignore_unreachable": Word(
+        "ignored", "A host that is lost or was never reached is reported as that, whatever this says."
+    ),
     "no_log": Word("yes", "The report shows nothing of the command, its output and its values."),
     "any_errors_fatal": Word("yes", "A failure on one host keeps the play from hosts that have not begun."),
     "timeout": Word("yes", "Seconds; then the task has failed."),

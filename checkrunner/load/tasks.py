@@ -106,7 +106,6 @@ def _handed(values: Values, node: YamlMap) -> Handed:
         env=found.env,
         environment=found.environment,
         ignore_errors=found.ignore_errors,
-        ignore_unreachable=found.ignore_unreachable,
         no_log=found.no_log,
         run_once=found.run_once,
         timeout_s=found.timeout_s,

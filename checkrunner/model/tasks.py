@@ -83,7 +83,6 @@ class Task:
     failed_when: tuple[Template, ...] | None = None
     changed_when: tuple[Template, ...] | None = None
     ignore_errors: bool | Template = False
-    ignore_unreachable: bool = False
     no_log: bool = False
     environment: tuple[Template, ...] = ()
     includes: tuple[str, ...] = ()
