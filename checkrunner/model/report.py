@@ -29,6 +29,7 @@ __all__ = [
     "RunInfo",
     "Totals",
     "ValueSummary",
+    "Variant",
     "Wait",
 ]
 
@@ -139,6 +140,16 @@ class CheckValues:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """Hosts of a finding whose evidence is nearly that of the others: what differs there. `hosts` is the folded text,
+    `names` them one by one; `slices` hold only lines that the finding's own do not."""
+
+    hosts: str
+    names: tuple[str, ...]
+    slices: tuple[Slice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """Equal verdicts of one check, folded over hosts, and over the items of a loop.
 
@@ -149,6 +160,11 @@ class Finding:
     `prompt`. `because` is the key of the check whose trouble made this one run. `items` are the labels of the items of
     a loop that it is about, if there are several: then `check` is the loop, and each of them is so on each of `hosts`
     (unless a note says otherwise). `item_count` is how many there are; the list may be shorter.
+
+    `folded_by` is what made the evidence of its hosts count as equal: ``equal`` (texts are the same), ``masked`` (but
+    for numbers, times, ids and their own names), ``near`` (there are `variants`); "" for a single host. `explained_by`
+    is the id of the finding that it follows from and right after which it stands; `novelty` is ``new`` or ``known``
+    against the last run, "" where there is none.
     """
 
     id: str
@@ -168,6 +184,10 @@ class Finding:
     items: tuple[str, ...] = ()
     item_count: int = 0
     slices: tuple[Slice, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    folded_by: str = ""
+    explained_by: str = ""
+    novelty: str = ""
     notes: tuple[str, ...] = ()
     why: str = ""
     fix: str = ""
@@ -187,17 +207,20 @@ class Incomplete:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Omission:
-    """Something that a limit left out: nothing leaves a report silently. `where` names the finding or host."""
+    """Something that a limit left out: nothing leaves a report silently. `where` names the finding or host. `tokens` is
+    about what it would have taken, where the budget was the limit."""
 
     what: str
     count: int
     why: str
     where: str = ""
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """`limit` None means that none was set; `used` is the size of the JSON report as `counter` counts it."""
+    """`limit` None means that none was set; `used` is the size of the JSON report as `counter` counts it, this entry
+    included. It never exceeds `limit`."""
 
     limit: int | None
     used: int
@@ -218,7 +241,8 @@ class Message:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """The product of a run. Findings are ranked: the first is the most important. `metrics` has an entry for each check
-    that takes values from its output, `messages` what tasks had to say."""
+    that takes values from its output, `messages` what tasks had to say. `redacted` counts the different secrets that
+    were masked, by kind (`findings.redact.RULES`)."""
 
     run: RunInfo
     totals: Totals
@@ -228,5 +252,6 @@ class Report:
     messages: tuple[Message, ...] = ()
     warnings: tuple[str, ...] = ()
     omissions: tuple[Omission, ...] = ()
+    redacted: Mapping[str, int] = field(default_factory=dict)
     budget: Budget = Budget(limit=None, used=0, counter="none")
     schema: str = REPORT_SCHEMA

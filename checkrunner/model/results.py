@@ -247,6 +247,7 @@ class SliceMode(StrEnum):
     LINES = "lines"
     BYTES = "bytes"
     MATCH = "match"
+    SALIENT = "salient"
 
 
 MOST_SLICE_LINES = 1000
@@ -265,6 +266,10 @@ class SliceQuery:
     | lines | `first`..`last` |
     | bytes | `first` (0-based offset) .. `last` (exclusive), raw |
     | match | lines that `pattern` (`re.search`) is found in, with `before`/`after` lines around, first `max_lines` |
+    | salient | one line of each shape of lines, with how many there are of it; at most `max_lines` shapes |
+
+    The shapes of `salient` are coarse: the host masks and counts in one reading and in bounded memory. What is telling
+    among them is decided by `findings.salience`.
     """
 
     mode: SliceMode
@@ -281,33 +286,50 @@ class SliceQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawLine:
-    """One line as the host sent it, without its newline; `cut_bytes` of its end were left out there."""
+    """One line as the host sent it, without its newline; `cut_bytes` of it were left out there, between `data` and
+    `tail`, its end.
+
+    Where it stands for a shape of lines, it is the first of `count`, and `last` is the number of the last one.
+    """
 
     number: int
     data: bytes
     cut_bytes: int = 0
+    tail: bytes = b""
+    count: int = 1
+    last: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawSlice:
-    """The host's answer to a query: bytes, before they are made a text that may be shown (see `Script.show`)."""
+    """The host's answer to a query: bytes, before they are made a text that may be shown (see `Script.show`).
+
+    `more_lines` are selected lines beyond the caps; of `salient` the lines of shapes that were not sent, and
+    `more_shapes` counts these.
+    """
 
     query: SliceQuery
     lines: tuple[RawLine, ...]
     total_lines: int
     more_lines: int = 0
+    more_shapes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SliceLine:
     """One line of the text view: decoded with replacement, CR applied, control sequences stripped, no newline.
 
-    `cut_bytes` is how much of an over-long line was left out of its middle or end.
+    `cut_bytes` is how much of an over-long line was left out of its middle or end. Of a salient slice, `count` lines
+    have this line's shape, of which it is the first and `last` the number of the last; `rank` is its place among the
+    lines of the slice, 1 the most telling: the highest ranks give way first. Elsewhere it is 0.
     """
 
     number: int
     text: str
     cut_bytes: int = 0
+    count: int = 1
+    last: int = 0
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -315,7 +337,9 @@ class Slice:
     """A part of an output that is worth showing, and the ids under which it may be cited.
 
     `more_lines` counts the lines that the query selects beyond its caps; `evidence` has the form
-    ``host/check/stdout:12-14`` (several ranges joined by commas).
+    ``host/check/stdout:12-14`` (several ranges joined by commas). Of a salient slice, `more_lines` are those of shapes
+    that are not shown, `more_shapes` counts these shapes, and `prefix` is what all lines began with and is left out of
+    their text: its kind in words (``time, host, pid``), "" for none.
     """
 
     stream: Stream
@@ -323,6 +347,8 @@ class Slice:
     lines: tuple[SliceLine, ...]
     total_lines: int
     more_lines: int = 0
+    more_shapes: int = 0
+    prefix: str = ""
     why: str = ""
     evidence: str = ""
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Protocol, TextIO, runtime_checkable
 
 from checkrunner.model.inventory import Host
@@ -30,6 +30,7 @@ __all__ = [
     "Channel",
     "Driver",
     "Observer",
+    "Past",
     "Queues",
     "Redactor",
     "Renderer",
@@ -315,6 +316,19 @@ class Renderer(Protocol):
 
     def render(self, report: Report, out: TextIO) -> None:
         """Write the report: a pure function of it, without exit code, clock or global colour setting."""
+        ...
+
+
+class Past(Protocol):
+    """What earlier runs of the same playbook showed. Without a store of runs there is `NoPast`."""
+
+    def findings(self) -> Container[str] | None:
+        """The ids of the findings of the last run; None where there was none, so that nothing is called new."""
+        ...
+
+    def shapes(self, host: str, check: str) -> Container[str] | None:
+        """The shapes (`findings.salience.shape_of`) of the lines that the check's output had on the host when it was
+        last ok; None where that is not known."""
         ...
 
 
