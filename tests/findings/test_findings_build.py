@@ -445,7 +445,7 @@ def test_why_and_fix_are_rendered_for_the_first_host() -> None:
 def test_the_size_is_measured_with_the_given_renderer() -> None:
     report = build(to_text=lambda made: f"totals of {made.totals.hosts} hosts")
 
-    assert (report.budget.used, report.budget.counter, report.budget.limit) == (4, "estimate/1", None)
+    assert (report.budget.used, report.budget.counter, report.budget.limit) == (6, "estimate/2", None)
 
 
 def test_building_a_large_run_takes_little_time() -> None:
