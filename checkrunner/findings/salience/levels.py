@@ -6,7 +6,12 @@ import re
 
 __all__ = ["DEBUG", "ERROR", "FATAL", "INFO", "LETTERS", "LEVELS", "NOTICE", "WARN", "level_of_token", "spoken_level"]
 
-FATAL, ERROR, WARN, NOTICE, INFO, DEBUG = 5, 4, 3, 1, 0, -1
+FATAL = 5
+ERROR = 4
+WARN = 3
+NOTICE = 1
+INFO = 0
+DEBUG = -1
 
 LEVELS = {
     "emerg": FATAL, "emergency": FATAL, "panic": FATAL, "alert": FATAL, "crit": FATAL, "critical": FATAL,
