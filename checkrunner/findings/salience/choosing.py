@@ -78,10 +78,10 @@ def _severity(group: Group, stream: str) -> float:
     elif group.level >= WARN:
         severity = group.level + 0.2 * grade
     else:
-        severity = max(group.level, 0) + 0.4 * grade
+        severity = max(group.level, 0) + 0.5 * grade
     if group.frame is not Frame.NONE:
         return 2.0 if group.frame is Frame.TELLING else 0.0
-    if _is_detail(group):
+    if group.cell is None and _is_detail(group):
         severity -= _DETAIL
     if group.odd:
         severity += _ODD

@@ -40,9 +40,11 @@ def shorten(tokens: Sequence[str], masked: Sequence[str], telling: int, names: r
     """The line without its long variables and the `names` of components that tell of nothing, and at most 14 of its
     words or 70 % of them: the first ones, the one at `telling` (-1 for none) with its neighbours, and the last ones."""
     keep = [not _can_go(token, mask) for token, mask in zip(tokens, masked, strict=True)]
+    silent: set[int] = set()
     if len(tokens) - len(names) > 2:
         for at in names:
-            keep[at] = keep[at] and (len(tokens[at]) <= _LONG_NAME or bool(told(tokens[at]).grade))
+            if len(tokens[at]) > _LONG_NAME and not told(tokens[at]).grade:
+                silent.add(at)
     words = sum(1 for kept, mask in zip(keep, masked, strict=True) if kept and not is_variable(mask))
     surplus = words - max(_MOST_WORDS, -(-words * 7 // 10))
     if surplus >= _FEWEST_DROPPED:
@@ -51,7 +53,7 @@ def shorten(tokens: Sequence[str], masked: Sequence[str], telling: int, names: r
         keep[telling] = True
     if sum(keep) < 2:
         return clip(" ".join(tokens), 0, 0, longest=LONGEST_TEXT // 2)
-    return _joined(tokens, masked, keep)
+    return _joined(tokens, masked, keep, silent)
 
 
 def _can_go(token: str, mask: str) -> bool:
@@ -72,10 +74,13 @@ def _drop_from_the_middle(keep: list[bool], telling: int, surplus: int) -> None:
         at -= max(1, len(keep) // 5)
 
 
-def _joined(tokens: Sequence[str], masked: Sequence[str], keep: Sequence[bool]) -> str:
+def _joined(tokens: Sequence[str], masked: Sequence[str], keep: Sequence[bool], silent: set[int]) -> str:
+    """The tokens that are kept, and gaps for others but the silent ones."""
     out: list[str] = []
     numbers = 0
-    for token, mask, kept in zip(tokens, masked, keep, strict=True):
+    for at, (token, mask, kept) in enumerate(zip(tokens, masked, keep, strict=True)):
+        if at in silent:
+            continue
         numbers = numbers + 1 if is_variable(mask) else 0
         if kept and numbers <= 3:
             out.append(_LEADER.sub(GAP, token))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from checkrunner.findings.salience.choosing import TROUBLE
 from checkrunner.findings.salience.clipping import clip
 from checkrunner.findings.salience.rows import Entry, Ranking, Selection, Shown
+from checkrunner.findings.salience.severity import told
 from checkrunner.model.seams import TokenCounter
 
 __all__ = ["Cost", "fit", "seen_text"]
@@ -16,6 +17,9 @@ Cost = Callable[[Entry, str], int]
 
 _MOST_MISSES = 12
 _FEWEST_CHARACTERS = 12
+_TIGHT_CHARACTERS = 60
+_CHARACTERS_A_TOKEN = 0.4
+"""So many characters of a text for each token of a tight budget: none takes more than about an eighth of it."""
 
 
 def seen_text(entry: Entry, text: str) -> str:
@@ -53,13 +57,14 @@ class _Room:
         self.used = 0
         self.texts: dict[int, str] = {}
         self._cost = cost
+        self._longest = max(_TIGHT_CHARACTERS, int(budget * _CHARACTERS_A_TOKEN))
         self._costs: dict[int, int] = {}
 
     def add(self, entries: Iterable[Entry]) -> None:
         """Take entries with their short texts; a few that are too long may be passed over."""
         misses = 0
         for entry in entries:
-            misses += not self._take(entry, entry.short)
+            misses += not self._take(entry, self._short(entry))
             if misses > _MOST_MISSES:
                 break
 
@@ -74,6 +79,12 @@ class _Room:
         length = len(entry.short) // 2
         while length >= _FEWEST_CHARACTERS and not self._take(entry, clip(entry.short, 0, 0, longest=length)):
             length //= 2
+
+    def _short(self, entry: Entry) -> str:
+        if len(entry.short) <= self._longest:
+            return entry.short
+        said = told(entry.short)
+        return clip(entry.short, said.start, said.end, longest=self._longest)
 
     def _take(self, entry: Entry, text: str, *, reserve: int = 0) -> bool:
         cost = self._cost(entry, text)

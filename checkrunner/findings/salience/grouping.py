@@ -107,7 +107,7 @@ def _group(row: Row, tokens: list[str], layout: Layout, frame: Frame, masks: Mas
             shown.append(token)
             kept.append(token)
         elif column.kind is Kind.NAME:
-            names.append(token)
+            names.append(token.partition("[")[0] or token)
             kept.append(masks[token])
         elif column.kind is Kind.SAME and column.is_code and token != column.usual:
             odd = True

@@ -21,7 +21,7 @@ __all__ = ["Column", "Kind", "Layout", "Layouts", "family_of"]
 
 _MOST_COLUMNS = 14
 _SAMPLE = 400
-_FEWEST_LINES = 4
+_FEWEST_LINES = 6
 _FEW_VALUES = 12
 _MOST = 0.9
 _NEARLY_ALL = 0.95
@@ -29,6 +29,7 @@ _NEARLY_ALL = 0.95
 _GLOG = re.compile(r"[IWEF][0-9]{4}\Z")
 _NAMED = "the name of a day or month"
 _EDGES = "[]()<>\"',;|"
+_TAG = re.compile(r"[A-Za-z_][\w./@-]{0,60}(?:\([\w-]{0,30}\))?(?:\[[0-9]+\])?:\Z")
 _NUMBER = re.compile(r"-?[0-9]+\Z")
 _LONG_ID = re.compile(
     r"(?:[0-9A-Fa-f]{6,}|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|-+|[a-z]{2,4}-[0-9a-f-]{16,})\Z"
@@ -117,6 +118,8 @@ class Layouts:
         kinds = {column.kind for column in before}
         if Kind.LEVEL not in kinds and _are_levels(values, timed=Kind.TIME in kinds):
             return Column(Kind.LEVEL)
+        if sum(1 for value in values if _TAG.match(value)) >= _MOST * count:
+            return Column(Kind.NAME)
         masked = Counter(map(self._masks.__getitem__, values))
         usual, times = masked.most_common(1)[0]
         distinct = len(set(values))
@@ -127,7 +130,7 @@ class Layouts:
                 return Column(Kind.SAME, value, _NUMBER.match(value) is not None)
             return Column(Kind.ID if varying and _has_no_name(usual) else Kind.SAME, usual)
         digits = sum(1 for value in values if value.strip(_EDGES) == "-" or any(map(str.isdigit, value)))
-        if digits >= _MOST * count and distinct > min(_FEW_VALUES, count // 2):
+        if digits >= _MOST * count and not few and distinct > min(_FEW_VALUES, count // 2):
             return Column(Kind.ID)
         if len(masked) <= max(6, count // 8) and not few:
             return Column(Kind.NAME)
@@ -174,6 +177,8 @@ def _to_the_message(columns: list[Column], lines: list[Sequence[str]]) -> list[C
     sure = [at for at, column in enumerate(columns) if column.kind in {Kind.TIME, Kind.LEVEL}]
     if not sure or not _is_a_log(columns, sure):
         return []
+    if all(column.kind is not Kind.TIME for column in columns):
+        return columns[:1] if sure[0] == 0 else []  # what stands before a level may be what it is about
     end = sure[-1] + 1
     while end < len(columns):
         step = _steps(columns, end, [tokens[end] for tokens in lines if len(tokens) > end + 1], lines)

@@ -11,7 +11,8 @@ __all__ = ["Frame", "frames"]
 _FOREIGN = re.compile(
     r"\b(?:java|javax|jdk|sun|com\.sun|jakarta|kotlin|scala|groovy)\.|\bjava\.base/|site-packages|dist-packages"
     r"|/lib/python[0-9.]*/|<frozen |node_modules|\bnode:|\binternal/|/usr/lib|/usr/local/go/src|\blibc\.so|\$Proxy"
-    r"|\breflect\."
+    r"|\breflect\.|\borg\.(?:springframework|apache|hibernate|jboss|eclipse)\.|\bio\.(?:netty|grpc|vertx)\."
+    r"|\bcom\.(?:google|fasterxml|zaxxer|mysql)\.|\bakka\."
 )
 _PLACE = re.compile(r"\(.*\)|:[0-9]+")
 _NUMBERED = re.compile(r"#[0-9]{1,3}\Z")
