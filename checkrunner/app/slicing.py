@@ -25,7 +25,9 @@ MOST_DIRECT = 4 << 20
 _MARGIN = 0.95
 """The estimate of tokens is off by about 5 %: so much of a budget is used."""
 _KEPT_END = LINE_BYTES // 4
-_MOST_ENTRIES = 10_000
+_LEAST_TOKENS = 3
+"""No row takes less, so that more entries than that cannot be shown."""
+_MORE_ENTRIES = 100
 _GAP = b" ... "
 _LOOKED_AT = 64 << 10
 _BINARY_SHARE = 5
@@ -65,7 +67,7 @@ def slice_stream(stream: BinaryIO, budget: int, *, numbered: bool) -> Sliced:
         total = len(raw)
     else:
         raw, total = grouped_lines(begin, stream)
-    ranking = rank(_rows(raw), total_lines=total, most=_MOST_ENTRIES)
+    ranking = rank(_rows(raw), total_lines=total, most=budget // _LEAST_TOKENS + _MORE_ENTRIES)
     return _fitted(ranking, budget, numbered=numbered)
 
 

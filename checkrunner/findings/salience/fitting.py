@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from checkrunner.findings.salience.choosing import TROUBLE
 from checkrunner.findings.salience.clipping import clip
@@ -16,6 +16,7 @@ Cost = Callable[[Entry, str], int]
 """What an entry costs with one of its texts, as it is printed."""
 
 _MOST_MISSES = 12
+_LOOKED_AT = 200
 _FEWEST_CHARACTERS = 12
 _TIGHT_CHARACTERS = 60
 _CHARACTERS_A_TOKEN = 0.4
@@ -97,20 +98,22 @@ class _Room:
         self.texts[entry.rank] = text
         return True
 
-    def cost_of_all(self, entries: Iterable[Entry]) -> int:
-        """What the short texts of entries would take."""
-        return sum(self._cost(entry, entry.short) for entry in entries)
+    def mean_cost(self, entries: Sequence[Entry]) -> float:
+        """What a short text takes on average."""
+        some = entries[:_LOOKED_AT]
+        return sum(self._cost(entry, entry.short) for entry in some) / len(some) if some else 0.0
 
 
 def _selection(ranking: Ranking, room: _Room) -> Selection:
     chosen = [entry for entry in ranking.entries if entry.rank in room.texts]
     left = [entry for entry in ranking.entries if entry.rank not in room.texts]
+    more_shapes = ranking.more_shapes + len(left)
     return Selection(
         shown=tuple(
             Shown(entry=entry, text=room.texts[entry.rank]) for entry in sorted(chosen, key=lambda entry: entry.number)
         ),
         used=room.used,
-        more_shapes=ranking.more_shapes + len(left),
+        more_shapes=more_shapes,
         more_lines=ranking.more_lines + sum(entry.count for entry in left),
-        more_tokens=room.cost_of_all(left),
+        more_tokens=round(room.mean_cost(left or ranking.entries) * more_shapes),
     )

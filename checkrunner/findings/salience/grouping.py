@@ -20,6 +20,7 @@ LOOKED_AT = 2000
 """So many characters of a line are looked at."""
 
 _MOST_SHAPES = 20_000
+_MOST_COMPARED = 5000
 _FEWEST_WORDS = 2
 _ENOUGH_MILD = 4
 _ENOUGH_SEVERE = 10
@@ -109,10 +110,10 @@ def _group(row: Row, tokens: list[str], layout: Layout, frame: Frame, masks: Mas
         elif column.kind is Kind.NAME:
             names.append(token.partition("[")[0] or token)
             kept.append(masks[token])
-        elif column.kind is Kind.SAME and column.is_code and token != column.usual:
-            odd = True
-            names.append(token)
-            kept.append(token)
+        elif column.kind is Kind.SAME and not _is_usual(token, column.usual, masks):
+            odd = odd or column.is_code
+            names.append(token.partition("[")[0] or token)
+            kept.append(token if column.is_code else masks[token])
     message = tokens[width:]
     return Group(
         row,
@@ -125,6 +126,10 @@ def _group(row: Row, tokens: list[str], layout: Layout, frame: Frame, masks: Mas
         odd=odd,
         frame=frame,
     )
+
+
+def _is_usual(token: str, usual: str, masks: Masks) -> bool:
+    return token == usual or masks[token] == usual or token.partition("[")[0] == usual
 
 
 def _read(group: Group) -> None:
@@ -153,6 +158,8 @@ def _one_word_apart(groups: list[Group]) -> list[Group]:
     """Names are variables too: ``Failed password for NAME``. A word that is one of many in its place is taken for one,
     of many more where trouble is told: there it is likely to be what the trouble is with."""
     places: dict[tuple[int, int, int], list[int]] = {}
+    if len(groups) > _MOST_COMPARED:
+        return groups
     for at, group in enumerate(groups):
         if group.frame is not Frame.NONE or len(group.words) < 4 or len(group.masked) > 60:
             continue

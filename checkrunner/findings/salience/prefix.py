@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from checkrunner.findings.salience.levels import LETTERS, level_of_token
+from checkrunner.findings.salience.severity import told
 from checkrunner.findings.salience.shapes import VARIABLE, Masks
 from checkrunner.findings.salience.times import MONTHS_AND_DAYS, is_time, is_zone
 
@@ -119,7 +120,8 @@ class Layouts:
         if Kind.LEVEL not in kinds and _are_levels(values, timed=Kind.TIME in kinds):
             return Column(Kind.LEVEL)
         if sum(1 for value in values if _TAG.match(value)) >= _MOST * count:
-            return Column(Kind.NAME)
+            name, times = Counter(value.partition("[")[0] for value in values).most_common(1)[0]
+            return Column(Kind.SAME, name) if times > _NEARLY_ALL * count and not few else Column(Kind.NAME)
         masked = Counter(map(self._masks.__getitem__, values))
         usual, times = masked.most_common(1)[0]
         distinct = len(set(values))
@@ -195,15 +197,22 @@ def _is_a_log(columns: list[Column], sure: list[int]) -> bool:
 
 def _steps(columns: list[Column], at: int, values: list[str], lines: list[Sequence[str]]) -> int:
     """How many columns from `at` on still belong to the prefix: marks, ids and codes; host and program as syslog writes
-    them; the name of a logger or thread that stands before ids."""
+    them after the time; the name of a logger or thread that stands before long ids. A word that tells of trouble never
+    does, even where all lines say it."""
     column = columns[at]
-    after_time = columns[at - 1].kind is Kind.TIME and column.kind is Kind.ID
-    if after_time or _are_marks(values) or _are_ids(column, values) or _is_code(column, values) or _end_clauses(values):
+    if column.kind is Kind.SAME and told(column.usual).grade:
+        return 0
+    after_time = columns[at - 1].kind is Kind.TIME
+    if (after_time and column.kind is Kind.ID) or _are_marks(values) or _are_ids(column, values):
+        return 1
+    if _is_code(column, values) or _end_clauses(values):
         return 1
     if at + 1 >= len(columns):
         return 0
     following = [tokens[at + 1] for tokens in lines if len(tokens) > at + 2]
-    return 2 if following and (_end_clauses(following) or _are_ids(columns[at + 1], following)) else 0
+    if not following or told(columns[at + 1].usual).grade:
+        return 0
+    return 2 if (after_time and _end_clauses(following)) or _are_long_ids(following) else 0
 
 
 def _are_marks(values: list[str]) -> bool:
@@ -215,12 +224,15 @@ def _are_ids(column: Column, values: list[str]) -> bool:
 
 
 def _is_id(value: str, column: Column) -> bool:
-    core = value.strip(_EDGES + ":#")
-    return (
-        (value[0] == "[" and len(value) > 8)
-        or _LONG_ID.match(core) is not None
-        or (column.kind is Kind.ID and core.isdigit())
-    )
+    return _is_long_id(value) or (column.kind is Kind.ID and value.strip(_EDGES + ":#").isdigit())
+
+
+def _are_long_ids(values: list[str]) -> bool:
+    return sum(map(_is_long_id, values)) >= _MOST * len(values)
+
+
+def _is_long_id(value: str) -> bool:
+    return (value[0] == "[" and len(value) > 8) or _LONG_ID.match(value.strip(_EDGES + ":#")) is not None
 
 
 def _is_code(column: Column, values: list[str]) -> bool:

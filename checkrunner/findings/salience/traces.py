@@ -48,7 +48,7 @@ def frames(lines: Sequence[Sequence[str]]) -> list[Frame]:
 def _settle(lines: Sequence[Sequence[str]], block: list[int], found: list[Frame]) -> None:
     from_the_end = lines[block[0]][0] == "File"
     for at in reversed(block) if from_the_end else block:
-        if _FOREIGN.search(" ".join(lines[at][:12])[:400]) is None:
+        if lines[at][0] != "..." and _FOREIGN.search(" ".join(lines[at][:12])[:400]) is None:
             found[at] = Frame.TELLING
             return
 
