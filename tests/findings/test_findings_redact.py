@@ -21,7 +21,7 @@ BODY = (
 pieces = st.lists(
     st.one_of(
         st.sampled_from(
-            [*(rule.example for rule in RULES), "password", "token", "=", ":", ": ", '"', "'", "\\", "[redacted]", "[", "]",
+            [*(rule.example for rule in RULES), "password", "token", "=", ":", ": ", '"', "'", "\\", "<secret>", "[", "]",
              ")", ",", ";", "&", " ", "\n", "-p", "--", "://", "@", "Bearer ", "hunter2", "KEY", "_", "\t", "tokens", "5",
              "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", BODY, "mysql ", "Authorization: "]
         ),
@@ -33,9 +33,9 @@ pieces = st.lists(
 
 @given(pieces)
 @example("x=[password=abc]")
-@example("password=[redacted]hunter2")
-@example("token=[redacted]]]")
-@example('password="[redacted]"')
+@example("password=<secret>hunter2")
+@example("token=<secret>]]")
+@example('password="<secret>"')
 @settings(max_examples=600, deadline=None)
 def test_twice_is_once_and_lines_stay(text: str) -> None:
     redactor: Redactor = PatternRedactor([Secret("hunter2"), Secret("redacted"), "a b"])
@@ -99,27 +99,27 @@ def test_each_rule_masks_its_example(rule: Rule) -> None:
 @pytest.mark.parametrize(
     ("text", "masked"),
     [
-        ('{"password": "a\\"b", "user": "x"}', '{"password": "[redacted]", "user": "x"}'),
-        ('{\\"token\\":\\"abc\\"}', '{\\"token\\":\\"[redacted]\\"}'),
-        ("{'token': 'abc', 'user': 'b'}", "{'token': '[redacted]', 'user': 'b'}"),
-        ("password=ab,cd host=x", "password=[redacted] host=x"),
-        ("password=ab,host=x", "password=[redacted],host=x"),
-        ("Password=abc;User Id=sa", "Password=[redacted];User Id=sa"),
-        ("GET /x?token=abc&page=1", "GET /x?token=[redacted]&page=1"),
-        ('curl "http://h?token=abc" -o f', 'curl "http://h?token=[redacted]" -o f'),
-        ("call(secret=abc)", "call(secret=[redacted])"),
-        ("password = hunter2 # note", "password = [redacted] # note"),
-        ("  db_password: correct horse", "  db_password: [redacted]"),
-        ("clientSecret: abc", "clientSecret: [redacted]"),
-        ("DB_PASS=abc", "DB_PASS=[redacted]"),
-        ("aws_secret_access_key = wJalr/XU+tn=", "aws_secret_access_key = [redacted]"),
-        ("redis://:p@ss@h/0", "redis://:[redacted]@h/0"),
-        ("amqp://u:p@h1,amqp://u:q@h2", "amqp://u:[redacted]@h1,amqp://u:[redacted]@h2"),
-        ("Cookie: session=abc; theme=x", "Cookie: [redacted]"),
-        ("mysql --password hunter2 -h db", "mysql --password [redacted] -h db"),
-        ("curl -u me:pw http://x", "curl -u me:[redacted] http://x"),
-        ("cut off here: ghp_0123456789ab", "cut off here: [redacted]"),
-        ('password="no end of the quote', 'password="[redacted]'),
+        ('{"password": "a\\"b", "user": "x"}', '{"password": "<secret>", "user": "x"}'),
+        ('{\\"token\\":\\"abc\\"}', '{\\"token\\":\\"<secret>\\"}'),
+        ("{'token': 'abc', 'user': 'b'}", "{'token': '<secret>', 'user': 'b'}"),
+        ("password=ab,cd host=x", "password=<secret> host=x"),
+        ("password=ab,host=x", "password=<secret>,host=x"),
+        ("Password=abc;User Id=sa", "Password=<secret>;User Id=sa"),
+        ("GET /x?token=abc&page=1", "GET /x?token=<secret>&page=1"),
+        ('curl "http://h?token=abc" -o f', 'curl "http://h?token=<secret>" -o f'),
+        ("call(secret=abc)", "call(secret=<secret>)"),
+        ("password = hunter2 # note", "password = <secret> # note"),
+        ("  db_password: correct horse", "  db_password: <secret>"),
+        ("clientSecret: abc", "clientSecret: <secret>"),
+        ("DB_PASS=abc", "DB_PASS=<secret>"),
+        ("aws_secret_access_key = wJalr/XU+tn=", "aws_secret_access_key = <secret>"),
+        ("redis://:p@ss@h/0", "redis://:<secret>@h/0"),
+        ("amqp://u:p@h1,amqp://u:q@h2", "amqp://u:<secret>@h1,amqp://u:<secret>@h2"),
+        ("Cookie: session=abc; theme=x", "Cookie: <secret>"),
+        ("mysql --password hunter2 -h db", "mysql --password <secret> -h db"),
+        ("curl -u me:pw http://x", "curl -u me:<secret> http://x"),
+        ("cut off here: ghp_0123456789ab", "cut off here: <secret>"),
+        ('password="no end of the quote', 'password="<secret>'),
     ],
 )
 def test_only_the_secret_goes(text: str, masked: str) -> None:
@@ -213,8 +213,8 @@ def test_known_values_are_masked_in_every_form() -> None:
 
     masked = redactor.redact('p@ss w/ö|p%40ss%20w%2F%C3%B6|"p@ss w/\\u00f6"|cEBzcyB3L8O2|second line|xyz|xyzzy')
 
-    assert masked == '[redacted]|[redacted]|"[redacted]"|[redacted]|[redacted]|[redacted]|xyzzy'
-    assert KnownValues([Secret("p@ss w/ö")], MARK).mask("a p@ss w/ö password=x") == "a [redacted] password=x"
+    assert masked == '<secret>|<secret>|"<secret>"|<secret>|<secret>|<secret>|xyzzy'
+    assert KnownValues([Secret("p@ss w/ö")], MARK).mask("a p@ss w/ö password=x") == "a <secret> password=x"
     assert KnownValues([], MARK).mask("same") == "same"
 
 
