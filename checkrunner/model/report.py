@@ -33,7 +33,7 @@ __all__ = [
     "Wait",
 ]
 
-REPORT_SCHEMA = "checkrunner/report/1"
+REPORT_SCHEMA = "checkrunner/report/2"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

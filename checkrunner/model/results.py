@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from checkrunner.model.observation import Observation
+from checkrunner.model.probes import Probe, ProbeKind, ProbeResult, Stream
 
 __all__ = [
     "DURATION_ENDED",
@@ -97,13 +98,6 @@ class Severity(StrEnum):
     INFO = "info"
 
 
-class Stream(StrEnum):
-    """One of a command's two outputs."""
-
-    STDOUT = "stdout"
-    STDERR = "stderr"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
     """Metadata of one captured stream.
@@ -125,37 +119,6 @@ class Output:
 
 
 _NO_PROBES: Mapping[str, ProbeResult] = MappingProxyType({})
-
-
-class ProbeKind(StrEnum):
-    """A question that the host answers about a stream, so that its text need not travel."""
-
-    CONTAINS = "contains"
-    """How many lines hold the text, which is the first (a text with newlines: the line where it starts)."""
-    MATCHES = "matches"
-    """How many lines the regular expression is found in (`re.search`, line by line), which is the first."""
-    EQUALS = "equals"
-    """1 when the stream is the text, a final newline on either side not counting; else 0."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
-    """One question; `name` is unique within its step and comes back with the answer."""
-
-    name: str
-    kind: ProbeKind
-    stream: Stream
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeResult:
-    """`count` as the probe's kind defines it; `first_line` is 1-based, 0 for none; `error` when not answered."""
-
-    name: str
-    count: int = 0
-    first_line: int = 0
-    error: str = ""
 
 
 DURATION_ENDED = "duration_ended"

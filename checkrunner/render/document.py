@@ -6,7 +6,7 @@ Compact: values that are empty or at their default are left out, except those th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,9 +22,10 @@ from checkrunner.model.report import (
     RunInfo,
     Totals,
     ValueSummary,
+    Variant,
     Wait,
 )
-from checkrunner.model.results import Execution, Reason, Slice, SliceLine, VerdictState
+from checkrunner.model.results import Execution, Reason, Severity, Slice, SliceLine, SliceMode, VerdictState
 from checkrunner.render.safe import safe_json
 
 __all__ = ["to_document"]
@@ -33,13 +34,17 @@ __all__ = ["to_document"]
 def to_document(report: Report) -> dict[str, Any]:
     """The report as dicts, lists, texts, numbers and booleans, valid against `render.schema.report_schema`.
 
-    Host names come folded with their number; the names one by one are not part of the document.
+    Host names come folded with their number; the names one by one are not part of the document. A play that all
+    findings are of is told once.
     """
+    plays = {finding.play for finding in report.findings}
+    play = plays.pop() if len(plays) == 1 else ""
     return {
         "schema": report.schema,
         "run": _run(report.run),
         "totals": _totals(report.totals),
-        "findings": [_finding(finding) for finding in report.findings],
+        **_filled(play=play),
+        "findings": [_finding(finding, play) for finding in report.findings],
         "incomplete": [_incomplete(entry) for entry in report.incomplete],
         **_filled(
             metrics=[_metrics(entry) for entry in report.metrics],
@@ -47,6 +52,7 @@ def to_document(report: Report) -> dict[str, Any]:
         ),
         "warnings": [safe_json(warning) for warning in report.warnings],
         "omissions": [_omission(omission) for omission in report.omissions],
+        **_filled(redacted={safe_json(kind): number for kind, number in report.redacted.items() if number}),
         "budget": _budget(report.budget),
     }
 
@@ -95,35 +101,51 @@ def _totals(totals: Totals) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: Finding, play: str) -> dict[str, Any]:
     document: dict[str, Any] = {"id": safe_json(finding.id), "check": safe_json(finding.check)}
-    if finding.name != finding.check:
-        document.update(_filled(name=finding.name))
-    document.update(_filled(play=finding.play, because=finding.because))
-    document["severity"] = str(finding.severity)
+    document.update(
+        _filled(
+            name=finding.name if finding.name != finding.check else "",
+            play=finding.play if finding.play != play else "",
+            because=finding.because,
+            explained_by=finding.explained_by,
+            novelty=finding.novelty,
+            severity="" if finding.severity is Severity.CRITICAL else str(finding.severity),
+        )
+    )
     document["verdict"] = str(finding.verdict)
     if finding.verdict is VerdictState.OK and finding.reasons:
         document["noted"] = True
     if finding.execution is not Execution.DONE:
         document["execution"] = str(finding.execution)
-    document["hosts"] = safe_json(finding.hosts)
-    document["host_count"] = len(finding.names)
+    document.update(_hosts(finding.hosts, finding.names))
     if finding.item_count:
         document["items"] = [safe_json(item) for item in finding.items]
         document["item_count"] = finding.item_count
     document.update(
         _filled(
+            folded_by=finding.folded_by,
             reasons=[_reason(reason) for reason in finding.reasons],
             result={name: _metadata(value) for name, value in finding.result.items()},
             seen={name: _metadata(value) for name, value in finding.seen.items()},
             values=[_value(value) for value in finding.values],
             slices=[_slice(piece) for piece in finding.slices],
+            variants=[_variant(variant) for variant in finding.variants],
             notes=[safe_json(note) for note in finding.notes],
             why=finding.why,
             fix=finding.fix,
         )
     )
     return document
+
+
+def _hosts(folded: str, names: Sequence[str]) -> dict[str, Any]:
+    """The folded names, and how many they are where that cannot be seen."""
+    return {"hosts": safe_json(folded), **_filled(host_count=len(names) if len(names) != 1 else 0)}
+
+
+def _variant(variant: Variant) -> dict[str, Any]:
+    return {**_hosts(variant.hosts, variant.names), **_filled(slices=[_slice(piece) for piece in variant.slices])}
 
 
 def _metrics(entry: CheckValues) -> dict[str, Any]:
@@ -135,8 +157,7 @@ def _message(message: Message) -> dict[str, Any]:
     return {
         "check": safe_json(message.check),
         **_filled(name=message.name if message.name != message.check else ""),
-        "hosts": safe_json(message.hosts),
-        "host_count": len(message.names),
+        **_hosts(message.hosts, message.names),
         "text": safe_json(message.text),
     }
 
@@ -178,26 +199,30 @@ def _reason(reason: Reason) -> dict[str, Any]:
 
 
 def _slice(piece: Slice) -> dict[str, Any]:
+    """The evidence id holds the stream. What is said of a slice that was chosen by salience is always the same."""
+    chosen = piece.query.mode is SliceMode.SALIENT
     return {
-        "stream": str(piece.stream),
-        **_filled(evidence=piece.evidence, why=piece.why),
+        **({} if piece.evidence else {"stream": str(piece.stream)}),
+        **_filled(evidence=piece.evidence, why="" if chosen else piece.why, prefix=piece.prefix),
         "lines": [_line(line) for line in piece.lines],
         "total_lines": piece.total_lines,
-        **_filled(more_lines=piece.more_lines),
+        **_filled(more_lines=piece.more_lines, more_shapes=piece.more_shapes),
     }
 
 
 def _line(line: SliceLine) -> list[Any]:
+    """Without the numbers at the end that say what holds of most lines: nothing was cut, it is there once."""
     out: list[Any] = [line.number, safe_json(line.text)]
-    if line.cut_bytes:
+    if line.cut_bytes or line.count > 1:
         out.append(line.cut_bytes)
+    if line.count > 1:
+        out.append(line.count)
     return out
 
 
 def _incomplete(entry: Incomplete) -> dict[str, Any]:
     return {
-        "hosts": safe_json(entry.hosts),
-        "host_count": len(entry.names),
+        **_hosts(entry.hosts, entry.names),
         "state": str(entry.state),
         "phase": safe_json(entry.phase),
         "reason": safe_json(entry.reason),
@@ -210,7 +235,7 @@ def _omission(omission: Omission) -> dict[str, Any]:
         "what": safe_json(omission.what),
         "count": omission.count,
         "why": safe_json(omission.why),
-        **_filled(where=omission.where),
+        **_filled(where=omission.where, tokens=omission.tokens),
     }
 
 

@@ -5,30 +5,19 @@ Text from hosts is made harmless here once more; nothing in it is read as markup
 
 from __future__ import annotations
 
-import math
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TextIO
+from collections.abc import Iterator
+from typing import TextIO
 
-from checkrunner.model.report import Finding, Incomplete, NumberRange, Report, Wait
-from checkrunner.model.results import CaptureState, Execution, HostState, Reason, Slice, VerdictState
-from checkrunner.render.choice import telling_reasons
+from checkrunner.model.report import Finding, Incomplete, Report, Wait
+from checkrunner.model.results import CaptureState, Execution, HostState, VerdictState
+from checkrunner.render.finding_lines import FindingLines, on_hosts
 from checkrunner.render.layout import count_of, duration, wrapped
 from checkrunner.render.safe import safe
 from checkrunner.render.style import Style
 
 __all__ = ["TerminalRenderer"]
 
-_LABELS = {
-    VerdictState.CRIT: ("CRIT", "red"),
-    VerdictState.WARN: ("WARN", "yellow"),
-    VerdictState.UNKNOWN: ("UNKN", "magenta"),
-    VerdictState.OK: ("OK", "green"),
-    VerdictState.SKIPPED: ("SKIP", "dim"),
-}
-_INDENT = " " * 6
-_ITS_PLAY_OR_ITEM = re.compile(r"[~[]")
 _NARROW, _ENDLESS = 40, 1 << 30
 _ENDED = {
     "deadline": "The run's deadline passed before it was through.",
@@ -78,7 +67,12 @@ class _Page:
         self._report = report
         self._style = style
         self._width = width
-        self._many_plays = len({finding.play for finding in report.findings}) > 1
+        self._findings = FindingLines(
+            style,
+            width,
+            checks={finding.id: finding.check for finding in report.findings},
+            plays=len({finding.play for finding in report.findings}) > 1,
+        )
 
     def lines(self) -> Iterator[str]:
         yield from self._headline()
@@ -86,7 +80,7 @@ class _Page:
         for finding in self._report.findings:
             if finding.verdict is not VerdictState.SKIPPED:
                 yield ""
-                yield from self._finding(finding)
+                yield from self._findings.of(finding)
         yield from self._incomplete_hosts()
         if skipped:
             yield ""
@@ -144,122 +138,11 @@ class _Page:
         parts = [f"{verdicts[state]:,} {name}" for state, name in names.items() if verdicts.get(state)]
         return ", ".join(parts) or "nothing was checked"
 
-    def _finding(self, finding: Finding) -> Iterator[str]:
-        noted = finding.verdict is VerdictState.OK and bool(finding.reasons)
-        label, color = ("NOTE", "cyan") if noted else _LABELS[finding.verdict]
-        title = safe(finding.check)
-        if finding.name and finding.name != _ITS_PLAY_OR_ITEM.split(finding.check)[0]:
-            title += f": {safe(finding.name)}"
-        if self._many_plays and finding.play:
-            title += f" (play {safe(finding.play)})"
-        yield self._style(color, f"{label:<6}") + self._style("bold", title)
-        where = self._hosts(finding.hosts, len(finding.names))
-        if finding.because:
-            where += f", because of {safe(finding.because)}"
-        yield from wrapped(where, self._width, first=_INDENT, rest=_INDENT)
-        yield from self._items(finding)
-        for reason in telling_reasons(finding):
-            yield from self._reason(reason)
-        yield from self._values(finding)
-        yield from self._metadata(finding)
-        for piece in finding.slices:
-            yield from self._slice(piece)
-        for label, text in (("note", "; ".join(finding.notes)), ("why", finding.why), ("fix", finding.fix)):
-            yield from self._labelled(label, text)
-
-    def _hosts(self, folded: str, number: int) -> str:
-        """The folded names with places to break a long list at."""
-        names = safe(folded).replace("],", "], ")
-        return f"on {names}" if number == 1 else f"on {names} ({count_of(number, 'host')})"
-
-    def _items(self, finding: Finding) -> Iterator[str]:
-        """``items sshd, cron``; of many the first, and how many there are."""
-        if finding.item_count:
-            more = finding.item_count - len(finding.items)
-            named = ", ".join(finding.items) + (f", and {more:,} more" if more else "")
-            text = safe(f"{finding.item_count:,} items: {named}")
-            yield from wrapped(text, self._width, first=_INDENT, rest=_INDENT + "  ")
-
-    def _reason(self, reason: Reason) -> Iterator[str]:
-        text = reason.message
-        if not text:
-            text = f"{reason.subject}: expected {reason.expected}, got {reason.actual}"
-        elif " (median " in reason.actual:
-            # The message holds the range; who is at its ends stands in `actual` alone.
-            text += reason.actual[reason.actual.rindex(" (median ") :]
-        yield from wrapped(text, self._width, first=_INDENT + "- ", rest=_INDENT + "  ")
-
     def _metrics(self) -> Iterator[str]:
         if self._report.metrics:
             from checkrunner.render.values import metric_lines
 
             yield from self._listed("Values", metric_lines(self._report.metrics))
-
-    def _values(self, finding: Finding) -> Iterator[str]:
-        if finding.values:
-            from checkrunner.render.values import value_words
-
-            text = "; ".join(value_words(value) for value in finding.values)
-            yield from wrapped(text, self._width, first=_INDENT, rest=_INDENT + "  ")
-
-    def _metadata(self, finding: Finding) -> Iterator[str]:
-        """What helps to judge a command that failed; sizes of outputs are left to the JSON report."""
-        result: Mapping[str, object] = finding.result
-        facts = [
-            f"{label} {_value(result[name], show)}"
-            for name, label, show in (
-                ("rc", "rc", _plain),
-                ("signal", "signal", _plain),
-                ("elapsed_s", "took", _seconds),
-            )
-            if name in result
-        ]
-        if finding.execution not in {Execution.DONE, Execution.NOT_RUN}:
-            facts.insert(0, str(finding.execution).replace("_", " "))
-        state = result.get("state")
-        if isinstance(state, str) and not any(state in reason.message for reason in finding.reasons):
-            facts.append(state)
-        since = finding.seen.get("since_s")
-        if isinstance(since, NumberRange):
-            facts.append(f"{_plain(finding.seen.get('kind', 'seen'))} for {_value(since, _seconds)}")
-        if attempts := result.get("attempts"):
-            facts.append(f"attempts {_value(attempts, _plain)}")
-        facts += _samples(result)
-        if answered := result.get("answered"):
-            facts.append(f"questions answered: {_value(answered, _plain)}")
-        facts += _leftovers(result)
-        if facts and finding.verdict is not VerdictState.OK:
-            for line in wrapped(", ".join(facts), self._width, first=_INDENT, rest=_INDENT):
-                yield self._style("dim", line)
-
-    def _slice(self, piece: Slice) -> Iterator[str]:
-        if not piece.lines:
-            return
-        title = f"{piece.why or piece.stream} [{piece.evidence}]" if piece.evidence else piece.why or str(piece.stream)
-        yield from (
-            self._style("cyan", line) for line in wrapped(title, self._width, first=_INDENT, rest=_INDENT + "  ")
-        )
-        digits = len(str(max(line.number for line in piece.lines)))
-        last = 0
-        for line in piece.lines:
-            if last and line.number > last + 1:
-                yield self._style("dim", f"{_INDENT}{'':>{digits}} :")
-            last = line.number
-            cut = f" ... ({count_of(line.cut_bytes, 'byte')} more)" if line.cut_bytes else ""
-            yield (
-                self._style("dim", f"{_INDENT}{line.number or '':>{digits}} | ")
-                + safe(line.text)
-                + self._style("dim", cut)
-            )
-        if piece.more_lines:
-            yield self._style("dim", f"{_INDENT}{'':>{digits}} : {count_of(piece.more_lines, 'line')} more")
-
-    def _labelled(self, label: str, text: str) -> Iterator[str]:
-        """A text of the playbook's author; its own line breaks are kept."""
-        first = f"{_INDENT}{label}: "
-        for line in text.strip().splitlines():
-            yield from wrapped(line, self._width, first=first, rest=" " * (len(_INDENT) + len(label) + 2))
-            first = " " * (len(_INDENT) + len(label) + 2)
 
     def _incomplete_hosts(self) -> Iterator[str]:
         entries = self._report.incomplete
@@ -273,7 +156,7 @@ class _Page:
 
     def _incomplete(self, entry: Incomplete) -> Iterator[str]:
         state = "" if entry.state is HostState.REACHED else f"{str(entry.state).replace('_', ' ')}: "
-        text = f"{self._hosts(entry.hosts, len(entry.names)).removeprefix('on ')}: {state}{entry.reason}"
+        text = f"{on_hosts(entry.hosts, len(entry.names)).removeprefix('on ')}: {state}{entry.reason}"
         yield from wrapped(text, self._width, first="  - ", rest="    ")
         if entry.hint:
             yield from wrapped(entry.hint, self._width, first="    to do: ", rest="           ")
@@ -281,7 +164,7 @@ class _Page:
     def _skipped(self, finding: Finding) -> Iterator[str]:
         reason = "; ".join(reason.message for reason in finding.reasons)
         items = f" ({count_of(finding.item_count, 'item')})" if finding.item_count else ""
-        text = f"{finding.check}{items} {self._hosts(finding.hosts, len(finding.names))}"
+        text = f"{finding.check}{items} {on_hosts(finding.hosts, len(finding.names))}"
         text += f": {reason}" if reason else ""
         yield from (self._style("dim", line) for line in wrapped(text, self._width, first="  - ", rest="    "))
 
@@ -331,44 +214,3 @@ class _Page:
         }
         captures = "".join(f"; {count_of(number, 'capture')} {state}" for state, number in odd.items())
         return f"{text}; hosts: {reached or 'none'}{captures}; exit code {self._report.run.exit_code}"
-
-
-def _value(value: object, show: Callable[[Any], str]) -> str:
-    if isinstance(value, NumberRange):
-        low, middle, high = show(value.minimum), show(value.median), show(value.maximum)
-        return low if low == high else f"{low} to {high} (median {middle}, most on {safe(value.max_host)})"
-    return show(value)
-
-
-def _leftovers(result: Mapping[str, object]) -> list[str]:
-    """``2 processes left running (pid 4242, 4243)``."""
-    number, pids = result.get("leftover_processes"), result.get("leftover_pids")
-    if not isinstance(number, int | NumberRange):
-        return []
-    what = _value(number, _plain)
-    which = f" (pid {', '.join(_plain(pid) for pid in pids)})" if isinstance(pids, list | tuple) else ""
-    return [f"{what} {'process' if what == '1' else 'processes'} left running{which}"]
-
-
-def _samples(result: Mapping[str, object]) -> list[str]:
-    """``5 readings (2 failed), each took 8 ms, lines of each: 1``: what the runs of a sampled command came to."""
-    samples = result.get("samples")
-    if not isinstance(samples, Mapping):
-        return []
-    failed = f" ({_plain(samples['failed'])} failed)" if "failed" in samples else ""
-    facts = [f"{_value(samples['count'], _plain)} readings{failed}"]
-    for name, label, show in (("elapsed_s", "each took", _seconds), ("stdout_lines", "lines of each:", _plain)):
-        if name in samples:
-            facts.append(f"{label} {_value(samples[name], show)}")
-    return facts
-
-
-def _plain(value: object) -> str:
-    return safe(f"{value:g}" if isinstance(value, float) else str(value))
-
-
-def _seconds(value: object) -> str:
-    """Commands are often short: below a second in milliseconds."""
-    if not isinstance(value, int | float) or not math.isfinite(value):
-        return safe(str(value))
-    return f"{value * 1000:.0f} ms" if value < 1 else duration(value)

@@ -15,6 +15,7 @@ from checkrunner.testing.checks import (
     check_transport,
     make_step,
 )
+from checkrunner.testing.past import MemoryPast, check_past
 from checkrunner.testing.pure_checks import (
     check_observer,
     check_redactor,
@@ -46,6 +47,7 @@ __all__ = [
     "END",
     "FLOOD",
     "MemoryChannel",
+    "MemoryPast",
     "MemoryTransport",
     "Program",
     "Scripted",
@@ -53,6 +55,7 @@ __all__ = [
     "check_channel",
     "check_driver",
     "check_observer",
+    "check_past",
     "check_queues",
     "check_redactor",
     "check_renderer",

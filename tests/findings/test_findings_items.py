@@ -59,7 +59,8 @@ def test_items_in_the_same_trouble_are_one_finding() -> None:
     (finding,) = report.findings
     assert (finding.check, finding.items, finding.item_count) == ("unit", ("sshd", "cron", "a[b]c"), 3)
     assert (finding.hosts, finding.names) == ("web1", ("web1",))
-    assert finding.notes == ("texts are of web1[sshd]; for the others numbers, times or names in them differ",)
+    assert (finding.folded_by, finding.notes) == ("masked", ())
+    assert "note: texts are of web1[sshd]; for the others numbers" in terminal_text(report)
     assert "3 items: sshd, cron, a[b]c" in terminal_text(report)
     assert report.totals.planned == 3
 
@@ -101,7 +102,7 @@ def test_what_is_expected_of_an_item_may_name_it() -> None:
     (finding,) = report_of(host("web1", absent("alpha"), absent("beta"))).findings
 
     assert finding.items == ("alpha", "beta")
-    assert finding.notes
+    assert finding.folded_by == "masked"
 
 
 def test_parts_of_an_item_are_its_names_as_well() -> None:

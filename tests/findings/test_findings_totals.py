@@ -4,17 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from checkrunner.findings.exit_code import EXIT_CODES, exit_code
 from checkrunner.findings.redact import RULES
-from checkrunner.findings.tokens import TokenEstimate
 from checkrunner.findings.totals import count
 from checkrunner.model.report import Totals
 from checkrunner.model.results import HostState, VerdictState
-from checkrunner.model.seams import TokenCounter
-from checkrunner.testing import check_token_counter
 
 DOCS = Path(__file__).parents[2] / "docs" / "report.md"
 
@@ -66,23 +61,3 @@ def test_docs_list_the_redactions() -> None:
     rows = re.findall(r"^\| `([a-z-]+)` \| (.+?) \| `(.+)` \|$", DOCS.read_text(), re.MULTILINE)
 
     assert rows == [(rule.name, rule.description, rule.example) for rule in RULES]
-
-
-def test_tokens_of_known_texts() -> None:
-    counter: TokenCounter = TokenEstimate()
-
-    assert counter.count("") == 0
-    assert counter.count(" ") == 1
-    assert counter.count("the disk is full") == 4
-    assert counter.count('{"rc":1}') == 7
-    assert counter.count("12345") == 2
-
-
-@given(st.text(min_size=1), st.text(min_size=1))
-def test_tokens_grow_with_the_text(one: str, two: str) -> None:
-    counter = TokenEstimate()
-
-    check_token_counter(counter, [one, two, ""])
-    both = counter.count(one + two)
-    assert counter.count(one) >= 1
-    assert abs(both - counter.count(one) - counter.count(two)) <= 1

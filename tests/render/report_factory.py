@@ -7,7 +7,17 @@ from datetime import UTC, datetime
 from hypothesis import strategies as st
 
 from checkrunner.model.observation import Activity
-from checkrunner.model.report import Budget, Finding, Incomplete, NumberRange, Omission, Report, RunInfo, Totals
+from checkrunner.model.report import (
+    Budget,
+    Finding,
+    Incomplete,
+    NumberRange,
+    Omission,
+    Report,
+    RunInfo,
+    Totals,
+    Variant,
+)
 from checkrunner.model.results import (
     CaptureState,
     Execution,
@@ -57,17 +67,22 @@ totals = st.builds(
     host=st.dictionaries(st.sampled_from(HostState), counts),
     capture=st.dictionaries(st.sampled_from(CaptureState), counts),
 )
-lines = st.builds(SliceLine, number=counts, text=texts, cut_bytes=st.integers(0, 99))
+lines = st.builds(
+    SliceLine, number=counts, text=texts, cut_bytes=st.integers(0, 99), count=st.integers(1, 9), rank=st.integers(0, 3)
+)
 slices = st.builds(
     Slice,
     stream=st.sampled_from(Stream),
-    query=st.just(SliceQuery(mode=SliceMode.TAIL)),
+    query=st.builds(SliceQuery, mode=st.sampled_from(SliceMode)),
     lines=st.lists(lines, max_size=3).map(tuple),
     total_lines=counts,
     more_lines=counts,
+    more_shapes=counts,
+    prefix=texts,
     why=texts,
     evidence=texts,
 )
+variants = st.builds(Variant, hosts=texts, names=names, slices=st.lists(slices, max_size=1).map(tuple))
 ranges = st.builds(NumberRange, minimum=numbers, median=numbers, maximum=numbers, max_host=texts)
 findings = st.builds(
     Finding,
@@ -101,6 +116,10 @@ findings = st.builds(
         },
     ),
     slices=st.lists(slices, max_size=2).map(tuple),
+    variants=st.lists(variants, max_size=2).map(tuple),
+    folded_by=st.sampled_from(["", "equal", "masked", "near"]),
+    explained_by=texts,
+    novelty=st.sampled_from(["", "new", "known"]),
     notes=st.lists(texts, max_size=2).map(tuple),
     why=texts,
     fix=texts,
@@ -114,7 +133,7 @@ incompletes = st.builds(
     reason=texts,
     hint=texts,
 )
-omissions = st.builds(Omission, what=texts, count=counts, why=texts, where=texts)
+omissions = st.builds(Omission, what=texts, count=counts, why=texts, where=texts, tokens=counts)
 reports = st.builds(
     Report,
     run=infos,
@@ -123,5 +142,6 @@ reports = st.builds(
     incomplete=st.lists(incompletes, max_size=2).map(tuple),
     warnings=st.lists(texts, max_size=2).map(tuple),
     omissions=st.lists(omissions, max_size=2).map(tuple),
+    redacted=st.dictionaries(texts, counts, max_size=2),
     budget=st.builds(Budget, limit=st.one_of(st.none(), counts), used=counts, counter=texts),
 )

@@ -18,7 +18,7 @@ from report_factory import reports
 
 from checkrunner.model.characters import is_hidden
 from checkrunner.model.errors import UnknownNameError
-from checkrunner.model.report import Budget, Finding, Incomplete, Omission, Report, RunInfo, Totals
+from checkrunner.model.report import Budget, Finding, Incomplete, Omission, Report, RunInfo, Totals, Variant
 from checkrunner.model.results import Reason, Slice
 from checkrunner.render import RENDERERS, renderer
 from checkrunner.render.document import to_document
@@ -100,6 +100,7 @@ def test_every_field_of_the_schema_is_described() -> None:
         (Finding, SCHEMA["$defs"]["finding"], {"names"}),
         (Reason, SCHEMA["$defs"]["reason"], set()),
         (Slice, SCHEMA["$defs"]["slice"], {"query"}),
+        (Variant, SCHEMA["$defs"]["variant"], {"names"}),
         (Incomplete, SCHEMA["$defs"]["incomplete"], {"names"}),
         (Omission, SCHEMA["$defs"]["omission"], set()),
     ],

@@ -53,12 +53,12 @@ def measure(kind: str) -> Cells:
 
 def _cell(host: str, report: Mapping[str, Any]) -> tuple[str, ...]:
     for group in report["incomplete"]:
-        if host in _hosts(group["hosts"], group["host_count"]):
+        if host in _hosts(group["hosts"], group.get("host_count", 1)):
             return (_message(f"{group['state']}: {group['reason'].rstrip('.')}. {group['hint']}"),)
     failed = {
         finding["check"]: _message(finding["reasons"][0]["message"])
         for finding in report["findings"]
-        if host in _hosts(finding["hosts"], finding["host_count"])
+        if host in _hosts(finding["hosts"], finding.get("host_count", 1))
     }
     assert "login" not in failed, report
     notes = [warning.split(": ")[1] for warning in report["warnings"] if host in _hosts(warning.partition(": ")[0])]

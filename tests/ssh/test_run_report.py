@@ -65,7 +65,7 @@ def test_verdicts_totals_slices_and_exit_code(cli: CommandLine) -> None:
     assert broken["reasons"][0]["actual"] == "3"
     assert broken["why"] == "it is needed"
     assert broken["fix"] == "open it"
-    stderr = next(piece for piece in broken["slices"] if piece["stream"] == "stderr")
+    stderr = next(piece for piece in broken["slices"] if "/stderr:" in piece["evidence"])
     assert stderr["evidence"] == "h1/broken/stderr:1"
     assert "cannot open /dev/foo" in json.dumps(stderr)
     assert outcome.finding("not-found")["verdict"] == "unknown"
