@@ -65,8 +65,8 @@ def run_prepared(
 ) -> Report:
     """Run it and build the report. An interrupt (SIGINT, SIGTERM, SIGHUP) ends the run early; the report is built all
     the same and says so. `interrupted` tells of one that came before. `driver` answers what commands ask and the
-    playbook does not; without one such a question ends its command. `keep` gets what the hosts came to. `redactor` is given where more than the
-    report is masked by it, so that a secret has the same tag everywhere.
+    playbook does not; without one such a question ends its command. `keep` gets what the hosts came to. `redactor`
+    is given where it masks more than the report, so that a secret has the same tag everywhere.
 
     Raises UsageError members for connection settings that cannot be used, before anything connects, and nothing that a
     host did; what else escapes is a bug.

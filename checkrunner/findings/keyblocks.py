@@ -126,7 +126,7 @@ class _Blocks:
             yield from self._body(range(at + 1, last))
 
     def _without_begin(self) -> Iterator[Spot]:
-        """A slice that starts inside a key: encoded lines directly before an end marker, and what is before it there."""
+        """A slice that starts inside a key: encoded lines before an end marker, and what is before it there."""
         for at, line in enumerate(self._lines):
             end = _END.search(line)
             if end is None:
@@ -149,9 +149,9 @@ class _Blocks:
             end = at
             while end < len(self._lines) and self._is_anonymous(end):
                 end += 1
-            if end - at >= 2 or (end - at == 1 and self._is_telling(at)):
-                if not self._lines[at].strip().startswith(_PICTURES):
-                    yield from self._body(range(at, end))
+            enough = end - at >= 2 or (end - at == 1 and self._is_telling(at))
+            if enough and not self._lines[at].strip().startswith(_PICTURES):
+                yield from self._body(range(at, end))
             at = max(end, at + 1)
 
     def _is_anonymous(self, at: int) -> bool:

@@ -1,5 +1,5 @@
-"""What makes texts of two hosts different without making them different findings: names, times, pids, ids, numbers, the tags
-of secrets."""
+"""What makes texts of two hosts different without making them different findings: names, times, pids, ids, numbers,
+the tags of secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets out of text before it leaves the run, a tag in the place of each. What a secret looks like is data: `RULES`."""
+"""Secrets out of text before it leaves the run, a tag in the place of each. What they look like is data: `RULES`."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ def _rule_spots(text: str) -> Iterator[Spot]:
         hints += [entry for entry in _TOKENS if entry[0] in low]
     lines: dict[tuple[int, int], set[int]] = {}
     for hint, numbers in hints:
-        for line in _lines_with(low, hint):
-            lines.setdefault(line, set()).update(numbers)
+        for place in _lines_with(low, hint):
+            lines.setdefault(place, set()).update(numbers)
     across: set[int] = set()
     for (start, end), every in lines.items():
         line = text[start:end]

@@ -15,8 +15,8 @@ Find = Callable[[re.Match[str]], Iterator[tuple[int, int]]]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """A kind of secret. `hints` are lower-case texts of which a line must hold one before `pattern` is tried on it.
-    `across`: the pattern is tried on the whole text, since it goes over lines; what it finds never does. `token`: it is a
-    long word, without which the hints are not looked for. `description` and `example` are for the documentation."""
+    `across`: the pattern is tried on the whole text, since it goes over lines; what it finds never does. `token`: it is
+    a long word, without which the hints are not looked for. `description` and `example` are for the documentation."""
 
     name: str
     description: str

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from checkrunner.findings.secret_tags import GAP
 from checkrunner.findings.secret_names import secret_values
+from checkrunner.findings.secret_tags import GAP
 from checkrunner.findings.textview import line_view
 from checkrunner.model.plan import Step
 from checkrunner.model.playbook import Check, SliceRule, SliceWhen

@@ -93,7 +93,9 @@ def test_each_rule_masks_its_example(rule: Rule) -> None:
 
     assert MARK in masked
     assert any(hint in rule.example.lower() for hint in rule.hints)
-    assert rule.pattern.sub(rule.replace, rule.example) == masked
+    places = [place for match in rule.pattern.finditer(rule.example) for place in rule.find(match)]
+    assert len(places) == 1
+    assert masked == rule.example[: places[0][0]] + MARK + rule.example[places[0][1] :]
 
 
 @pytest.mark.parametrize(
@@ -193,18 +195,18 @@ def test_many_known_values_are_masked_as_few_are(values: list[str], around: str)
     text = around.join(["", *values, ""])
     others = [f"{{other{at}}}" for at in range(300)]
 
-    few, many = (KnownValues(known, MARK).mask(text) for known in (values, [*values, *others]))
+    few, many = (NullRedactor().redact(text, known) for known in (values, [*values, *others]))
 
     assert many == few
 
 
 def test_known_values_of_thousands_of_hosts_cost_little() -> None:
-    known = KnownValues((f"pw-{at:05d}-{at * 7919:x}" for at in range(10_000)), MARK)
-    line = "host 17 of rack 4: login with pw-00042-511ae refused, 3 attempts left, see the log"
+    known = KnownValues(f"pw-{at:05d}-{at * 7919:x}" for at in range(10_000))
+    line = "host 17 of rack 4: login with pw-00042-51336 refused, 3 attempts left, see the log"
     began = time.process_time()
-    masked = {known.mask(line) for _ in range(1000)}
+    found = {line[spot.start : spot.end] for _ in range(1000) for spot in known.spots(line)}
 
-    assert masked == {line.replace(f"pw-00042-{42 * 7919:x}", MARK)}
+    assert found == {"pw-00042-51336"}
     assert time.process_time() - began < 1
 
 
@@ -214,8 +216,8 @@ def test_known_values_are_masked_in_every_form() -> None:
     masked = redactor.redact('p@ss w/ö|p%40ss%20w%2F%C3%B6|"p@ss w/\\u00f6"|cEBzcyB3L8O2|second line|xyz|xyzzy')
 
     assert masked == '<secret>|<secret>|"<secret>"|<secret>|<secret>|<secret>|xyzzy'
-    assert KnownValues([Secret("p@ss w/ö")], MARK).mask("a p@ss w/ö password=x") == "a <secret> password=x"
-    assert KnownValues([], MARK).mask("same") == "same"
+    assert NullRedactor().redact("a p@ss w/ö password=x", [Secret("p@ss w/ö")]) == "a <secret> password=x"
+    assert NullRedactor().redact("same") == "same"
 
 
 def test_an_empty_secret_masks_nothing() -> None:
