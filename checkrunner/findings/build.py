@@ -73,5 +73,6 @@ def build_report(
         messages=building.messages(outcomes),
         warnings=building.warnings(warnings, outcomes),
         omissions=folded_omissions(building.omissions),
+        redacted=redactor.counts() if redactor else {},
     )
     return fit(report, budget_tokens, to_text, counter) if to_text else report

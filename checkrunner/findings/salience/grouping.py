@@ -1,0 +1,177 @@
+"""Lines to groups of the same shape, the prefix of their log taken off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from checkrunner.findings.salience.levels import LETTERS, level_of_token, spoken_level
+from checkrunner.findings.salience.prefix import Kind, Layout, Layouts
+from checkrunner.findings.salience.rows import Row
+from checkrunner.findings.salience.severity import NOTHING, Told, told
+from checkrunner.findings.salience.shapes import Masks, mask_tokens, words_of
+from checkrunner.findings.salience.structured import words_in_order
+from checkrunner.findings.salience.tables import Cell, table_cells
+from checkrunner.findings.salience.traces import Frame, frames
+
+__all__ = ["LOOKED_AT", "Group", "Groups", "collect"]
+
+LOOKED_AT = 2000
+"""So many characters of a line are looked at."""
+
+_MOST_SHAPES = 20_000
+_FEWEST_WORDS = 2
+_ENOUGH_MILD = 4
+_ENOUGH_SEVERE = 10
+
+
+@dataclass(slots=True)
+class Group:
+    """Lines of one shape. `tokens` are the words of the first one that may be shown (level, names, message), `masked`
+    the same masked; `names` counts how many of them, from `first_name` on, name a component."""
+
+    row: Row
+    tokens: list[str]
+    masked: list[str]
+    level: int | None = None
+    component: str = ""
+    first_name: int = 0
+    names: int = 0
+    odd: bool = False
+    frame: Frame = Frame.NONE
+    cell: Cell | None = None
+    count: int = 0
+    last: int = 0
+    words: tuple[str, ...] = ()
+    text: str = ""
+    told: Told = NOTHING
+
+    def add(self, count: int, last: int) -> None:
+        """Lines more of this shape."""
+        self.count += count
+        self.last = max(self.last, last)
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """`groups` in the order of their first lines; `heads` are rows that are heads of tables, by the index that cells
+    have; `prefix` says what was taken off."""
+
+    groups: list[Group]
+    heads: dict[int, Row]
+    prefix: str
+
+
+def collect(rows: Sequence[Row]) -> Groups:
+    """Group rows. Linear in their length; blank lines are in no group."""
+    masks = Masks()
+    in_json = [words_in_order(row.text[:LOOKED_AT]) for row in rows]
+    lines = [words if words else row.text[:LOOKED_AT].split() for row, words in zip(rows, in_json, strict=True)]
+    layouts = Layouts(lines, masks)
+    marks = frames(lines)
+    cells = {} if layouts.in_words else table_cells(lines)
+    found: dict[tuple[object, ...], Group] = {}
+    for at, row in enumerate(rows):
+        if not lines[at]:
+            continue
+        cell = cells.get(at)
+        group = _group(row, lines[at], layouts.of(lines[at]), marks[at], masks)
+        group.cell = cell
+        key = (group.level, group.odd, group.frame, cell.grade if cell else 0.0, *group.masked)
+        if group.frame is Frame.OTHER:
+            key = (Frame.OTHER,)
+        if len(found) >= _MOST_SHAPES and key not in found:
+            key = ("of the shapes that are too many",)
+        found.setdefault(key, group).add(row.count, row.last or row.number)
+    heads = {at: rows[at] for at in {cell.head for cell in cells.values()}}
+    groups = [group for group in found.values() if any(map(str.isalnum, "".join(group.tokens)))]
+    for group in groups:
+        _read(group)
+    return Groups(_merged(groups), heads, layouts.in_words)
+
+
+def _group(row: Row, tokens: list[str], layout: Layout, frame: Frame, masks: Masks) -> Group:
+    width = len(layout.columns)
+    if not width or len(tokens) <= width:
+        return Group(row, tokens, mask_tokens(tokens, masks), frame=frame)
+    level: int | None = None
+    shown: list[str] = []
+    names: list[str] = []
+    kept: list[str] = []
+    odd = False
+    for column, token in zip(layout.columns, tokens, strict=False):
+        if column.kind is Kind.LEVEL:
+            level = level_of_token(token)
+            if level is None:
+                level = LETTERS.get(token.strip("[]<>():"))
+            shown.append(token)
+            kept.append(token)
+        elif column.kind is Kind.NAME:
+            names.append(token)
+            kept.append(masks[token])
+        elif column.kind is Kind.SAME and column.is_code and token != column.usual:
+            odd = True
+            names.append(token)
+            kept.append(token)
+    message = tokens[width:]
+    return Group(
+        row,
+        [*shown, *names, *message],
+        [*kept, *mask_tokens(message, masks)],
+        level=level,
+        component=kept[len(shown)] if names else "",
+        first_name=len(shown),
+        names=len(names),
+        odd=odd,
+        frame=frame,
+    )
+
+
+def _read(group: Group) -> None:
+    group.text = " ".join(group.tokens)
+    group.words = words_of(group.masked)
+    skip = len(" ".join(group.tokens[: group.first_name])) + 1 if group.first_name else 0
+    said = told(group.text[skip:])
+    group.told = Told(said.grade, said.start + skip, said.end + skip) if said.grade else NOTHING
+    if group.level is None:
+        group.level = spoken_level(group.row.text)
+
+
+def _merged(groups: list[Group]) -> list[Group]:
+    """Groups that say the same words, then those that differ in one word of which there are many."""
+    found: dict[object, Group] = {}
+    for group in groups:
+        same: object = tuple(group.masked) if len(group.words) < _FEWEST_WORDS else group.words
+        key = (group.level, group.odd, group.frame, group.cell.grade if group.cell else 0, same)
+        first = found.setdefault(key, group)
+        if first is not group:
+            first.add(group.count, group.last)
+    return _one_word_apart(list(found.values()))
+
+
+def _one_word_apart(groups: list[Group]) -> list[Group]:
+    """Names are variables too: ``Failed password for NAME``. A word that is one of many in its place is taken for one,
+    of many more where trouble is told: there it is likely to be what the trouble is with."""
+    places: dict[tuple[int, int, int], list[int]] = {}
+    for at, group in enumerate(groups):
+        if group.frame is not Frame.NONE or len(group.words) < 4 or len(group.masked) > 60:
+            continue
+        parts = [hash((place, word)) for place, word in enumerate(group.masked)]
+        whole = 0
+        for part in parts:
+            whole ^= part
+        for place, part in enumerate(parts):
+            if place >= group.first_name + group.names:
+                places.setdefault((len(parts), place, whole ^ part), []).append(at)
+    gone: dict[int, int] = {}
+    for (_, place, _), some in sorted(places.items(), key=lambda item: -len(item[1])):
+        live = [at for at in some if at not in gone]
+        if len(live) < _ENOUGH_MILD or len({groups[at].level for at in live}) > 1:
+            continue
+        severe = max(max(groups[at].told.grade, groups[at].level or 0) for at in live) >= 3
+        if (severe and len(live) < _ENOUGH_SEVERE) or any(told(groups[at].masked[place]).grade for at in live):
+            continue
+        for at in live[1:]:
+            gone[at] = live[0]
+            groups[live[0]].add(groups[at].count, groups[at].last)
+    return [group for at, group in enumerate(groups) if at not in gone]

@@ -1,0 +1,109 @@
+"""How much trouble a line tells of, by its words.
+
+Words count where they are said, not where they are named: not in a path, an option or an identifier, and not where it
+is said that there is none of it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from checkrunner.findings.salience.vocabulary import CODE_HINT, CODES, GRADES, NO_VALUES, PHRASES, SOFTENED
+
+__all__ = ["NOTHING", "Told", "told"]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """`grade` 0 (nothing) to 5 (the end of something); `start` and `end` of what says most, 0 and 0 for nothing."""
+
+    grade: float
+    start: int = 0
+    end: int = 0
+
+
+NOTHING = Told(0.0)
+
+_LONGEST = 2000
+_BEFORE = 24
+_PART_OF_A_COMPOUND = 0.5
+_SOFTER = 2.0
+_BIGGEST_CODE = 4.0
+
+_WORD = re.compile(r"[A-Za-z]+(?:-[a-z]+)?")
+_NAMED_ERROR = re.compile(r"[A-Za-z0-9]{2,}(?:Exception|Error|Failure|Fault|Timeout)\Z")
+_ZERO_BEFORE = re.compile(r"(?<![\w.,:/-])0(?:\.0+)?%?[ \t]+(?:[A-Za-z]+[ \t]+)?\Z")
+_NO_BEFORE = re.compile(r"(?:^|[^\w])(?:no|without|zero|never|free of|isn't|aren't|not) (?:[a-z]+ )?\Z", re.IGNORECASE)
+_VALUE_AFTER = re.compile(
+    r"(?:[_ -]?(?:counts?|total|rate|code|s|\(s\)))?[\"']?\]?[ \t]{0,3}[=:][ \t]{0,3}[\"']?([A-Za-z0-9_.<>%/-]{0,20})"
+)
+_GOES_ON = re.compile(r"[ \t]+[A-Za-z]+(?![\w.-]*[=:])")
+
+
+def told(text: str) -> Told:
+    """What the words of a line tell. Linear in the length of the text, of which 2,000 characters are looked at."""
+    text = text[:_LONGEST]
+    best = _codes(text, _phrases(text, _words(text)))
+    if best.grade >= _SOFTER and SOFTENED.search(text):
+        return Told(best.grade - _SOFTER, best.start, best.end)
+    return best
+
+
+def _words(text: str) -> Told:
+    best = NOTHING
+    for found in _WORD.finditer(text):
+        grade = _grade(found.group())
+        if grade > best.grade and not _is_a_name(text, found) and not _is_denied(text, found.start(), found.end()):
+            best = Told(grade, found.start(), found.end())
+    return best
+
+
+def _phrases(text: str, best: Told) -> Told:
+    for grade, rule in PHRASES:
+        if grade <= best.grade:
+            return best
+        if (said := rule.search(text)) is not None and not _is_denied(text, said.start(), said.end()):
+            return Told(grade, said.start(), said.end())
+    return best
+
+
+def _codes(text: str, best: Told) -> Told:
+    if best.grade >= _BIGGEST_CODE or CODE_HINT.search(text) is None:
+        return best
+    for grade, rule in CODES:
+        if grade > best.grade and (code := rule.search(text)) is not None:
+            best = Told(grade, code.start(), code.end())
+    return best
+
+
+def _grade(word: str) -> float:
+    known = GRADES.get(word.lower())
+    if known is not None:
+        return known
+    if "-" in word:
+        most = max(GRADES.get(part, 0.0) for part in word.lower().split("-"))
+        return max(most - _PART_OF_A_COMPOUND, 0.0)
+    return GRADES["error"] if len(word) > 6 and _NAMED_ERROR.match(word) else 0.0
+
+
+def _is_a_name(text: str, found: re.Match[str]) -> bool:
+    """A word in a path, an option, an identifier: ``/var/log/error.log``, ``--fail-fast``, ``error_log``. The last part
+    of the name of an exception's class is said."""
+    before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 2]
+    if after[:1] in {"_", "/", "\\"} or (after[:1] in {".", "-", "@"} and after[1:].isalnum()):
+        return True
+    if before in {"/", "\\", "-", "_", "@", "%", "&"}:
+        return True
+    return before in {".", "$"} and _NAMED_ERROR.match(found.group()) is None
+
+
+def _is_denied(text: str, start: int, end: int) -> bool:
+    """Whether it is said that there is none: ``0 errors``, ``no error``, ``failed: 0``, ``error=0``, ``err=<nil>``."""
+    first = max(start - _BEFORE, 0)
+    if _ZERO_BEFORE.search(text, first, start) or _NO_BEFORE.search(text, first, start):
+        return True
+    value = _VALUE_AFTER.match(text, end)
+    if value is None or value[1].lower().rstrip(".") not in NO_VALUES:
+        return False
+    return value[1][0] == "0" or _GOES_ON.match(text, value.end()) is None
