@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from checkrunner.cli.failure import forget_stdout
+
 __all__ = ["SLICE_EXAMPLES", "slice_lines"]
 
 SLICE_EXAMPLES = """\
@@ -23,8 +25,8 @@ kubectl logs web-1 | checkrunner slice - --format jsonl
 def slice_lines(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="The file; - is standard input.")],
     budget_tokens: Annotated[
-        int, typer.Option("--budget-tokens", metavar="N", help="How many tokens the rows may take, by estimate.")
-    ] = 1000,
+        str, typer.Option("--budget-tokens", metavar="N", help="How many tokens the rows may take, by estimate.")
+    ] = "1000",
     format_name: Annotated[
         str,
         typer.Option("--format", metavar="FORMAT", help="text (with a last line on what was left out) or jsonl."),
@@ -43,11 +45,16 @@ def slice_lines(
 
     if format_name not in SLICE_FORMATS:
         raise UnknownNameError("format", format_name, SLICE_FORMATS)
-    if budget_tokens < 1:
-        raise UsageError(f"a budget of {budget_tokens} tokens is none", hint="--budget-tokens is a number from 1 on")
-    sliced = slice_text(file, budget_tokens, numbered=format_name == "text")
-    write_slice(sliced.rows, format_name, sys.stdout)
-    if format_name == "text" or sliced.summary.binary:
-        typer.echo(summary_line(sliced.summary, len(sliced.rows)), err=format_name != "text")
-    sys.stdout.flush()
+    # Taken as text, so that one message says what it may be.
+    digits = budget_tokens[:12] if budget_tokens.isascii() and budget_tokens.isdigit() else ""
+    if not digits or int(digits) < 1:
+        raise UsageError(f"--budget-tokens cannot be {budget_tokens!r}", hint="It is a whole number from 1 on")
+    sliced = slice_text(file, int(digits), numbered=format_name == "text")
+    try:
+        write_slice(sliced.rows, format_name, sys.stdout)
+        if format_name == "text" or sliced.summary.binary:
+            typer.echo(summary_line(sliced.summary, len(sliced.rows)), err=format_name != "text")
+        sys.stdout.flush()
+    except BrokenPipeError:  # a reader that has read enough
+        forget_stdout()
     return 0

@@ -15,7 +15,7 @@ from enum import Enum
 
 from checkrunner.findings.salience.levels import LETTERS, level_of_token
 from checkrunner.findings.salience.severity import told
-from checkrunner.findings.salience.shapes import VARIABLE, Masks
+from checkrunner.findings.salience.shapes import VARIABLE, Masks, is_variable
 from checkrunner.findings.salience.times import MONTHS_AND_DAYS, is_time, is_zone
 
 __all__ = ["Column", "Kind", "Layout", "Layouts", "family_of"]
@@ -25,6 +25,8 @@ _SAMPLE = 400
 _FEWEST_LINES = 6
 _FEW_VALUES = 12
 _MOST = 0.9
+_MAIN = 0.5
+"""What nearly all lines of a family have is not news where so many of the lines are of that family."""
 _NEARLY_ALL = 0.95
 
 _GLOG = re.compile(r"[IWEF][0-9]{4}\Z")
@@ -57,12 +59,25 @@ class Column:
     usual: str = ""
     is_code: bool = False
 
+    def is_usual(self, token: str, masked: str) -> bool:
+        """Whether the token, or the name in it before a process id, is what nearly all lines have here."""
+        return self.usual in {token, masked, token.partition("[")[0]}
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The columns that lines of a family begin with; what follows is the message."""
+    """The columns that lines of a family begin with; what follows is the message. The first `core` ones, up to the last
+    time or level, are sure; a line may leave the others out."""
 
     columns: tuple[Column, ...] = ()
+    core: int = 0
+
+    def fits(self, at: int, token: str, masked: str) -> bool:
+        """Whether a token can be in the column `at`."""
+        column = self.columns[at]
+        if at < self.core or column.kind is Kind.NAME or column.is_code:
+            return True
+        return is_variable(masked) or _is_mark(token) or column.is_usual(token, masked) or _is_id(token, column)
 
 
 def family_of(token: str, masks: Masks) -> str:
@@ -83,7 +98,7 @@ class Layouts:
         for tokens in lines:
             if tokens:
                 families.setdefault(family_of(tokens[0], masks), []).append(tokens)
-        self._layouts = {name: self._layout(some) for name, some in families.items()}
+        self._layouts = {name: self._layout(some, len(some) / len(lines)) for name, some in families.items()}
         self._said = _in_words([(self._layouts[name], len(some)) for name, some in families.items()])
 
     @property
@@ -95,7 +110,7 @@ class Layouts:
         """The layout of a line; an empty one where it has no prefix."""
         return self._layouts.get(family_of(tokens[0], self._masks), _NONE) if tokens else _NONE
 
-    def _layout(self, lines: list[Sequence[str]]) -> Layout:
+    def _layout(self, lines: list[Sequence[str]], share: float) -> Layout:
         if len(lines) > _SAMPLE:
             step = len(lines) / _SAMPLE
             lines = [lines[int(at * step)] for at in range(_SAMPLE)]
@@ -108,7 +123,7 @@ class Layouts:
             if column.kind is Kind.FREE:
                 break
             columns.append(column)
-        return Layout(tuple(_to_the_message(columns, lines)))
+        return _to_the_message(columns, lines, main=share >= _MAIN)
 
     def _column(self, values: list[str], before: list[Column], *, few: bool) -> Column:
         count = len(values)
@@ -174,20 +189,27 @@ def _are_levels(values: list[str], *, timed: bool) -> bool:
     return timed and len(letters) > 1 and letters <= LETTERS.keys()
 
 
-def _to_the_message(columns: list[Column], lines: list[Sequence[str]]) -> list[Column]:
+def _to_the_message(columns: list[Column], lines: list[Sequence[str]], *, main: bool) -> Layout:
     """The columns up to the last time or level, and the ids, the host and the program's name right after it."""
     sure = [at for at, column in enumerate(columns) if column.kind in {Kind.TIME, Kind.LEVEL}]
     if not sure or not _is_a_log(columns, sure):
-        return []
-    if all(column.kind is not Kind.TIME for column in columns):
-        return columns[:1] if sure[0] == 0 else []  # what stands before a level may be what it is about
-    end = sure[-1] + 1
+        return _NONE
+    if all(column.kind is not Kind.TIME for column in columns):  # before a level stands what it is about
+        return Layout(tuple(columns[:1]), 1) if sure[0] == 0 else _NONE
+    core = end = sure[-1] + 1
     while end < len(columns):
         step = _steps(columns, end, [tokens[end] for tokens in lines if len(tokens) > end + 1], lines)
         if not step:
             break
         end += step
-    return columns[:end]
+    if not main:
+        columns = [_as_name(column) if at >= sure[0] else column for at, column in enumerate(columns)]
+    return Layout(tuple(columns[:end]), core)
+
+
+def _as_name(column: Column) -> Column:
+    worded = column.kind is Kind.SAME and any(map(str.isalpha, column.usual))
+    return Column(Kind.NAME) if worded else column
 
 
 def _is_a_log(columns: list[Column], sure: list[int]) -> bool:
@@ -216,7 +238,11 @@ def _steps(columns: list[Column], at: int, values: list[str], lines: list[Sequen
 
 
 def _are_marks(values: list[str]) -> bool:
-    return sum(1 for value in values if not any(map(str.isalnum, value[:8]))) >= _MOST * len(values)
+    return sum(map(_is_mark, values)) >= _MOST * len(values)
+
+
+def _is_mark(value: str) -> bool:
+    return not any(map(str.isalnum, value[:8]))
 
 
 def _are_ids(column: Column, values: list[str]) -> bool:
@@ -232,7 +258,9 @@ def _are_long_ids(values: list[str]) -> bool:
 
 
 def _is_long_id(value: str) -> bool:
-    return (value[0] == "[" and len(value) > 8) or _LONG_ID.match(value.strip(_EDGES + ":#")) is not None
+    return (value[0] == "[" and len(value) > 8 and any(map(str.isdigit, value))) or _LONG_ID.match(
+        value.strip(_EDGES + ":#")
+    ) is not None
 
 
 def _is_code(column: Column, values: list[str]) -> bool:

@@ -124,7 +124,8 @@ CODES = (
         re.compile(
             r"\b(?:exit(?:ed)?|return(?:ed)?|rc)(?: with| on)?(?: (?:non-zero|exit))?(?: (?:code|status|value))?"
             r"[ =:]{1,3}-?[1-9][0-9]{0,2}(?![0-9.])"
-            r"|\bstatus[ =:]{1,3}-?(?:[1-9][0-9]?|1[2-5][0-9])(?![0-9.])|\b(?:signal|SIG)[ :=]{0,2}(?:6|7|8|9|11|SEGV|KILL|ABRT|BUS)\b",
+            r"|\bstatus[ =:]{1,3}-?(?:[1-9][0-9]?|1[2-5][0-9])(?![0-9.])"
+            r"|\b(?:signal|SIG)[ :=]{0,2}(?:6|7|8|9|11|SEGV|KILL|ABRT|BUS)\b",
             re.IGNORECASE,
         ),
     ),
