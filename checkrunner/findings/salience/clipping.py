@@ -15,7 +15,7 @@ GAP = "..."
 _MOST_WORDS = 14
 _FEWEST_DROPPED = 3
 _LONG_VARIABLE = 7
-_LONG_NAME = 12
+_LONG_NAME = 16
 _LEADER = re.compile(r"[.=_*-]{4,}")
 
 
