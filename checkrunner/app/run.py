@@ -8,6 +8,7 @@ import functools
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from secrets import token_bytes
 from time import monotonic
 
 from checkrunner import __version__
@@ -49,7 +50,7 @@ _MOST_KEPT = 1000
 
 def make_redactor(prepared: Prepared, password: Secret | None = None) -> PatternRedactor:
     """What masks all text of this run before anybody sees it: report, warnings, progress."""
-    return PatternRedactor(_secrets(prepared, password))
+    return PatternRedactor(_secrets(prepared, password), key=token_bytes(16))
 
 
 def run_prepared(
@@ -57,13 +58,15 @@ def run_prepared(
     observer: Observer,
     *,
     password: Secret | None = None,
+    redactor: PatternRedactor | None = None,
     interrupted: Callable[[], bool] = lambda: False,
     driver: Driver | None = None,
     keep: Callable[[Sequence[HostOutcome]], None] = lambda _: None,
 ) -> Report:
     """Run it and build the report. An interrupt (SIGINT, SIGTERM, SIGHUP) ends the run early; the report is built all
     the same and says so. `interrupted` tells of one that came before. `driver` answers what commands ask and the
-    playbook does not; without one such a question ends its command. `keep` gets what the hosts came to.
+    playbook does not; without one such a question ends its command. `keep` gets what the hosts came to. `redactor`
+    is given where it masks more than the report, so that a secret has the same tag everywhere.
 
     Raises UsageError members for connection settings that cannot be used, before anything connects, and nothing that a
     host did; what else escapes is a bug.
@@ -71,7 +74,7 @@ def run_prepared(
     started_at = datetime.now(UTC)
     began = monotonic()
     plan = prepared.plan
-    redactor = make_redactor(prepared, password)
+    redactor = redactor or make_redactor(prepared, password)
     judge = Judge(plan.templates)
     scripts = [HostScript(host, judge=judge, templates=plan.templates, redactor=redactor) for host in plan.hosts]
     links = Links(prepared.request.settings, password)

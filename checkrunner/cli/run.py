@@ -304,11 +304,18 @@ def _report(
     from checkrunner.cli.progress import choose_progress
 
     prepared = prepare(request)
-    mask = exports.mask = make_redactor(prepared, password).redact
+    redactor = make_redactor(prepared, password)
+    mask = exports.mask = redactor.redact
     with choose_progress(request.settings, quiet=quiet, verbose=verbose, mask=mask) as observer:
         driver = TerminalDriver(observer, mask=mask) if interactive else None
         return run_prepared(
-            prepared, observer, password=password, interrupted=was_interrupted, driver=driver, keep=exports.keep
+            prepared,
+            observer,
+            password=password,
+            redactor=redactor,
+            interrupted=was_interrupted,
+            driver=driver,
+            keep=exports.keep,
         )
 
 

@@ -64,5 +64,6 @@ def build_report(
         messages=building.messages(outcomes),
         warnings=building.warnings(warnings, outcomes),
         omissions=tuple(building.omissions),
+        redacted=redactor.counts() if redactor else {},
     )
     return replace(report, budget=measure(to_text(report))) if to_text else report

@@ -3,77 +3,117 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 from urllib.parse import quote
 
+from checkrunner.findings.secret_tags import GAP
 from checkrunner.model.sources import Secret
 
-__all__ = ["KnownValues"]
+__all__ = ["KnownValues", "Spot"]
 
 _SHORT = 4
 """Known values shorter than this are masked only where they stand alone."""
 _MANY = 200
 """More forms than this are looked up by their beginnings: an expression would try each of them at each place."""
+_INSIDE = 9
+"""Bytes from which a value is looked for within longer texts that are in base64."""
+
+
+class Spot(NamedTuple):
+    """A place in a text that is to be masked: from `start` to `end` there is a secret of the kind `rank`, which is the
+    text there unless `value` says it."""
+
+    start: int
+    end: int
+    rank: int
+    value: str = ""
 
 
 class KnownValues:
-    """Masks `secrets`, line by line of each, by `mark`. Cost: about a microsecond for a short line; with a value of its
-    own for each of thousands of hosts some ten."""
+    """Finds `secrets`, line by line of each. Cost: about a microsecond for a short line; with a value of its own for
+    each of thousands of hosts some ten."""
 
-    def __init__(self, secrets: Iterable[Secret | str], mark: str) -> None:
-        forms: set[str] = set()
+    def __init__(self, secrets: Iterable[Secret | str], rank: int = 0) -> None:
+        self._rank = rank
+        self._values: dict[str, str] = {}
         for secret in secrets:
             value = secret.reveal() if isinstance(secret, Secret) else secret
             for line in value.split("\n"):
-                forms |= _forms(line.strip("\r"))
-        ordered = sorted(forms, key=lambda form: (-len(form), form))
-        self._mark = mark
-        self._by_head: dict[str, list[str]] = {}
-        if len(ordered) > _MANY:
-            for form in ordered:
-                if len(form) >= _SHORT:
-                    self._by_head.setdefault(form[:_SHORT], []).append(form)
+                for form in _forms(line.strip("\r")):
+                    self._values.setdefault(form, value)
+        ordered = sorted(self._values, key=lambda form: (-len(form), form))
+        self._heads: dict[str, list[str]] = {}
+        for form in ordered:
+            if len(form) >= _SHORT:
+                self._heads.setdefault(form[:_SHORT], []).append(form)
+        self._many = len(ordered) > _MANY
+        if self._many:
             ordered = [form for form in ordered if len(form) < _SHORT]
         texts = (_alone(form) if len(form) < _SHORT else re.escape(form) for form in ordered)
         self._pattern = re.compile("|".join(texts)) if ordered else None
 
-    def mask(self, text: str) -> str:
-        """The text without them."""
-        if not self._by_head and self._pattern is None:
-            return text
-        # A value that is part of the mark itself must not be looked for inside marks.
-        text = self._mark.join(self._by_beginnings(part) for part in text.split(self._mark))
-        if self._pattern is None:
-            return text
-        return self._mark.join(self._pattern.sub(self._mark, part) for part in text.split(self._mark))
+    def spots(self, text: str) -> Iterator[Spot]:
+        """Where they stand, and where a part of one stands before a `GAP`."""
+        if not self._values:
+            return
+        if self._many:
+            yield from self._by_beginnings(text)
+        if self._pattern is not None:
+            for match in self._pattern.finditer(text):
+                yield Spot(match.start(), match.end(), self._rank, self._values[match.group()])
+        at = text.find(GAP)
+        while at >= 0:
+            yield from self._cut(text, at)
+            at = text.find(GAP, at + 1)
 
-    def _by_beginnings(self, text: str) -> str:
-        if not self._by_head:
-            return text
-        out: list[str] = []
-        done = at = 0
+    def _by_beginnings(self, text: str) -> Iterator[Spot]:
+        at = 0
         while at <= len(text) - _SHORT:
-            forms = self._by_head.get(text[at : at + _SHORT], ())
+            forms = self._heads.get(text[at : at + _SHORT], ())
             found = next((form for form in forms if text.startswith(form, at)), "")
             if found:
-                out.append(text[done:at] + self._mark)
-                done = at = at + len(found)
-            else:
-                at += 1
-        return "".join(out) + text[done:]
+                yield Spot(at, at + len(found), self._rank, self._values[found])
+            at += len(found) or 1
+
+    def _cut(self, text: str, gap: int) -> Iterator[Spot]:
+        """The longest end of the text before the gap with which a value begins."""
+        longest = max(map(len, self._values))
+        start = max(text.rfind("\n", 0, gap) + 1, gap - longest)
+        for at in range(start, gap - _SHORT + 1):
+            rest = text[at:gap]
+            for form in self._heads.get(rest[:_SHORT], ()):
+                if form.startswith(rest):
+                    yield Spot(at, gap, self._rank, self._values[form])
+                    return
 
 
 def _forms(value: str) -> set[str]:
-    """The value as programs print it: plain, JSON-escaped, percent-encoded, in base64."""
+    """The value as programs print it: plain, escaped for JSON, HTML, a shell, SQL, URLs, in base64."""
     if not value.strip():
         return set()
-    forms = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
+    forms = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], html.escape(value)}
+    if "'" in value:
+        forms |= {value.replace("'", "''"), shlex.quote(value)[1:-1], value.replace("'", "'\\''")}
     if len(value) >= _SHORT:
         data = value.encode("utf-8", "surrogatepass")
-        forms |= {quote(data, safe=""), quote(data), base64.b64encode(data).decode().rstrip("=")}
+        plain = base64.b64encode(data).decode().rstrip("=")
+        forms |= {quote(data, safe=""), quote(data), plain, plain.replace("+", "-").replace("/", "_")}
+        if len(data) >= _INSIDE:
+            forms |= set(_within_base64(data))
     return forms
+
+
+def _within_base64(data: bytes) -> Iterator[str]:
+    """What of the value's base64 is the same whatever stands before and after it there."""
+    for before in range(3):
+        text = base64.b64encode(b"\0" * before + data).decode()
+        first = -(-8 * before // 6)
+        yield text[first : 8 * (before + len(data)) // 6]
 
 
 def _alone(form: str) -> str:

@@ -1,4 +1,5 @@
-"""What makes texts of two hosts different without making them different findings: names, times, pids, ids, numbers."""
+"""What makes texts of two hosts different without making them different findings: names, times, pids, ids, numbers,
+the tags of secrets."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 # Numbers that belong to a word stay (sda1, eth0, /mnt/data2): they name things. The host's name after a syslog time
 # goes with the time: it need not be the inventory's name.
 _VARYING = re.compile(
+    r"<secret(?::[0-9a-z]{4,12})?>|"
     rf"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?{_MONTH} {{1,2}}\d{{1,2}},? \d\d:\d\d:\d\d(?:\.\d+)?(?: \d{{4}}\b)?"
     r"(?: [\w.-]+ (?=[^\s:]+:))?"
     r"|\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?(?!\w)"

@@ -1,313 +1,195 @@
-"""Secrets out of text before it leaves the run. What a secret looks like is data: see `RULES`.
-
-Every pattern is linear in the length of a line: repeats either have an upper bound or cannot give back what the next
-part could take.
-"""
+"""Secrets out of text before it leaves the run, a tag in the place of each. What they look like is data: `RULES`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from checkrunner.findings.keyblocks import redact_key_blocks
-from checkrunner.findings.known import KnownValues
-from checkrunner.findings.messages import is_message
+from checkrunner.findings.keyblocks import key_block_spots
+from checkrunner.findings.known import KnownValues, Spot
+from checkrunner.findings.redact_rule import Rule
+from checkrunner.findings.redact_rules import RULES
+from checkrunner.findings.secret_tags import MARK, TAG, Tags, is_spent
 from checkrunner.model.sources import Secret
 
-__all__ = ["MARK", "RULES", "NullRedactor", "PatternRedactor", "Rule"]
+__all__ = ["KINDS", "MARK", "RULES", "NullRedactor", "PatternRedactor", "Rule"]
 
-MARK = "[redacted]"
 _ROUNDS = 4
+_OPAQUE = "\1"
 
+KINDS = ("known", "private-key", *(rule.name for rule in RULES))
+"""What secrets are counted as; one that is found in several ways is the first of them."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """A kind of secret. `hints` are lower-case texts of which a line must hold one before `pattern` is tried; `replace`
-    makes the masked text of a match; `description` and `example` are for the documentation."""
-
-    name: str
-    description: str
-    example: str
-    hints: tuple[str, ...]
-    pattern: re.Pattern[str]
-    replace: Callable[[re.Match[str]], str]
-
-
-def _all(_match: re.Match[str]) -> str:
-    return MARK
-
-
-def _value(match: re.Match[str]) -> str:
-    """Mask the group `value`, keep what stands around it."""
-    if MARK in match["value"] and not match["value"].replace(MARK, ""):
-        return match.group()
-    start, whole = match.start(), match.group()
-    return whole[: match.start("value") - start] + MARK + whole[match.end("value") - start :]
-
-
-_KEYWORD = (
-    r"passwords?|passwd|passphrase|passwort|pwd|secrets?|tokens?|api[_-]?keys?|apikey|access[_-]?keys?|account[_-]?keys?"
-    r"|private[_-]?keys?|auth[_-]?keys?|encryption[_-]?keys?|signing[_-]?keys?|shared[_-]?access[_-]?keys?|credentials?"
-)
-# The last word of names of settings that are about a secret without holding it.
-_ABOUT = re.compile(
-    r"files?|path|dir|url|uri|endpoint|types?|count|len|length|ttl|timeout|age|policy|history|lifetime|expir\w*|min\w*"
-    r"|max\w*|chang\w*|used|limit|names?|authentication|required|enabled|reuse|bucket|rotation|issuer|ref|id|prompt|wrong"
-)
-_WORDS = re.compile(r"[_-]|(?<=[a-z0-9])(?=[A-Z])")
-_KEY = rf"(?:{_KEYWORD}|(?<![A-Za-z])pass)(?P<suffix>(?:[_-][\w-]{{0,40}}+|[0-9]{{1,4}}+|(?-i:[A-Z])\w{{0,40}}+)?)"
-# A bare value goes on over quotes, commas and semicolons unless these end it: before a space, or before the next key.
-_BARE = (
-    r"""[^\s&;,"'](?:[^\s&;,"']|["'](?![\s,;:)}\]]|$)"""
-    r"""|[;,](?!["']?[\w.-]{1,40}["']?[=:]|\s|$|(?<=;)[ \t]{0,4}[\w. -]{1,40}=))*+"""
-)
-_ASSIGNMENT = re.compile(
-    rf"(?P<key>{_KEY})(?P<sep>\\?[\"']?\]?[ \t]{{0,8}}+(?:=>|:=|==|[=:])[ \t]{{0,8}}+)"
-    r"(?:\"(?P<dq>(?:[^\"\\]|\\.)*+)|'(?P<sq>(?:[^'\\]|\\.)*+)|\\\"(?P<eq>[^\"\\]*+)"
-    rf"|(?P<bare>{_BARE}))",
-    re.IGNORECASE,
-)
-_YAML = re.compile(
-    rf"(?P<key>^[ \t]*+(?:-[ \t]++)?[\"']?[\w.-]{{0,60}}?{_KEY})[\"']?:[ \t]++(?P<value>[^\s\"'|>{{\[].*+)",
-    re.IGNORECASE,
-)
-_HARMLESS = re.compile(
-    r"(?i:true|false|yes|no|none|null|nil|on|off|not|n/a)|\*+|\$|\|[+-]?|>[+-]?|\$\{?[A-Z_][A-Z0-9_]*\}?|\$\(.*|\{\{.*"
-    r"|\{[\w.]*\}|%\(\w+\)s|<[\w -]+>"
-)
-
-
-_CLOSING = ")}]>'\""
-
-
-def _assignment(match: re.Match[str]) -> str:
-    group = match.lastgroup or ""
-    value = match[group]
-    kept = value.rstrip(_CLOSING) if group == "bare" else value
-    if not value.replace(MARK, "").strip(_CLOSING):
-        return match.group()
-    if not kept or _harmless(match["key"], match["suffix"], value):
-        return match.group()
-    if group == "bare" and match["sep"].startswith(":") and is_message(match.string, match.start(group)):
-        return match.group()
-    start, whole = match.start(), match.group()
-    return whole[: match.start(group) - start] + MARK + value[len(kept) :] + whole[match.end(group) - start :]
-
-
-def _yaml(match: re.Match[str]) -> str:
-    value = match["value"]
-    program = match["key"].strip() == "passwd"  # speaks in the log, in sentences
-    if program or value.startswith(MARK) or is_message(value) or _harmless(match["key"], match["suffix"], value):
-        return match.group()
-    return match.group()[: match.start("value") - match.start()] + MARK
-
-
-def _harmless(key: str, suffix: str, value: str) -> bool:
-    """Whether the assignment is about a secret, or holds none: a path, a number of tokens, a placeholder."""
-    if _HARMLESS.fullmatch(value) or _ABOUT.fullmatch(_WORDS.split(suffix)[-1].lower()):
-        return True
-    low = key.lower()
-    if low.endswith(("pwd", "passwd")) and value.startswith(("/", "~")):
-        return True  # a working directory, or a path to the file of that name
-    return low.endswith(("tokens", "pass")) and value.isdigit()
-
-
-def _rule(
-    name: str,
-    description: str,
-    example: str,
-    hints: str,
-    pattern: str | re.Pattern[str],
-    replace: Callable[[re.Match[str]], str] = _all,
-) -> Rule:
-    compiled = re.compile(pattern) if isinstance(pattern, str) else pattern
-    return Rule(
-        name=name,
-        description=description,
-        example=example,
-        hints=tuple(hints.split()),
-        pattern=compiled,
-        replace=replace,
-    )
-
-
-RULES: tuple[Rule, ...] = (
-    _rule(
-        "url-password",
-        "the password in `scheme://user:password@host`",
-        "postgres://app:hunter2@db1/main",
-        "://",
-        r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,20}+://[^\s/:@]{0,100}+:(?P<value>[^\s/\"'<>]+)@",
-        _value,
-    ),
-    _rule(
-        "slack-webhook",
-        "Slack webhook addresses",
-        "https://hooks.slack.com/services/T0000/B0000/abcdefgh",
-        "hooks.slack.com/",
-        r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<value>[\w/+-]{6,}+)",
-        _value,
-    ),
-    _rule(
-        "authorization",
-        "credentials in `Authorization`, `Proxy-Authorization` and `Cookie` headers",
-        "Authorization: Basic YWxhZGRpbjpvcGVuc2VzYW1l",
-        "authorization cookie",
-        re.compile(
-            r"(?:authorization|(?<![A-Za-z])(?:set-)?cookie)[\"']?[ \t]{0,4}+[:=][ \t]{0,4}+[\"']?"
-            r"(?:(?:basic|bearer|token|digest|negotiate|ntlm|aws4-hmac-sha256|apikey)[ \t]{1,4}+)?"
-            r"(?P<value>[^\r\n\"']++)",
-            re.IGNORECASE,
-        ),
-        _value,
-    ),
-    _rule(
-        "bearer",
-        "`Bearer` and `Basic` credentials anywhere",
-        "curl -H 'Bearer abcdef0123456789'",
-        "bearer basic",
-        re.compile(r"\b(?:bearer|basic)[ \t]{1,4}+(?P<value>[A-Za-z0-9._~+/-]{12,}+=*+)", re.IGNORECASE),
-        _value,
-    ),
-    _rule(
-        "header-key",
-        "keys in headers such as `X-Api-Key` and `X-Auth-Token`",
-        "X-Auth-Token: 0123456789abcdef",
-        "x-",
-        re.compile(
-            r"\bx-[a-z-]{0,20}?(?:key|token|secret|password)[\"']?[ \t]{0,4}+:[ \t]{0,4}+[\"']?(?P<value>[^\s\"']++)",
-            re.IGNORECASE,
-        ),
-        _value,
-    ),
-    _rule(
-        "aws-key",
-        "AWS access key ids (long-term and temporary)",
-        "AKIAIOSFODNN7EXAMPLE",
-        "akia asia abia acca",
-        r"(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{8,16}(?![A-Za-z0-9])",
-    ),
-    _rule(
-        "gcp-key",
-        "Google API keys and OAuth access tokens",
-        "AIzaSyA1234567890abcdefghijklmnopqrstuv",
-        "aiza ya29. gocspx-",
-        r"(?<![A-Za-z0-9])(?:AIza[0-9A-Za-z_-]{12,60}+|ya29\.[0-9A-Za-z_-]{12,}+|GOCSPX-[0-9A-Za-z_-]{12,60}+)",
-    ),
-    _rule(
-        "github-token",
-        "GitHub and GitLab tokens",
-        "ghp_0123456789abcdefghijklmnopqrstuvwxyz",
-        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glrt-",
-        r"(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9_]{8,}+|github_pat_[A-Za-z0-9_]{8,}+|gl(?:pat|dt|rt)-[\w-]{8,}+)",
-    ),
-    _rule(
-        "slack-token",
-        "Slack tokens",
-        "xoxb-123456789012-abcdefghijkl",
-        "xox xapp-",
-        r"(?<![A-Za-z0-9])(?:xox[a-z]|xapp)-[A-Za-z0-9-]{6,}+",
-    ),
-    _rule(
-        "service-token",
-        "tokens of other services with a fixed prefix: Stripe, npm, PyPI, Hugging Face, Vault, LLM providers",
-        "sk_live_0123456789abcdefghij",
-        "sk_live_ rk_live_ sk_test_ npm_ pypi-ageii hf_ hvs. hvb. sk- dop_v1_",
-        r"(?<![A-Za-z0-9])(?:[sr]k_(?:live|test)_[A-Za-z0-9]{8,}+|npm_[A-Za-z0-9]{20,}+|pypi-AgEI[\w-]{12,}+"
-        r"|hf_[A-Za-z0-9]{20,}+|hv[sb]\.[\w-]{16,}+|sk-[A-Za-z0-9_-]{20,}+|dop_v1_[a-f0-9]{20,}+)",
-    ),
-    _rule(
-        "jwt",
-        "JSON web tokens",
-        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcDEF_123",
-        "eyj",
-        r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{6,}+(?:\.[A-Za-z0-9_-]*+){1,4}+",
-    ),
-    _rule(
-        "password-hash",
-        "crypt(3) password hashes, as in /etc/shadow",
-        "root:$6$saltsalt$abcdefghijklmnop:19000:0:99999:7:::",
-        "$1$ $2a$ $2b$ $2y$ $5$ $6$ $y$ $gy$ $7$ $argon2",
-        r"\$(?:1|2[aby]|5|6|7|y|gy|argon2[a-z]{1,2})\$[./A-Za-z0-9$=,+]{8,}+",
-    ),
-    _rule(
-        "command-password",
-        "passwords in command lines: `--password X`, `curl -u user:X`, `sshpass -p X`, `mysql -pX`",
-        "mysql -uroot -phunter2 shop",
-        "-p -u --",
-        re.compile(
-            rf"(?:(?<=\s)-{{1,2}}[\w-]{{0,30}}?(?:{_KEYWORD}|pass)[ \t]{{1,4}}+|\bsshpass[ \t]{{1,4}}+-p[ \t]{{0,4}}+"
-            r"|\b(?:curl|wget)\b[^|;\n]{0,200}?[ \t](?:-u|--user|--proxy-user)[ \t=]{0,4}[\"']?[^\s:\"']{1,60}:"
-            r"|\b(?:mysql|mysqldump|mysqladmin|mariadb|mariadb-dump)\b[^|;\n]{0,200}?[ \t]-p(?=\S))"
-            r"(?P<value>(?!-)\"[^\"]*+\"?|(?!-)'[^']*+'?|(?!-)[^\s\"']++)",
-            re.IGNORECASE,
-        ),
-        _value,
-    ),
-    _rule(
-        "yaml-value",
-        "the values of such keys in YAML, where an unquoted value runs to the end of the line",
-        "password: correct horse battery",
-        "pass pwd secret token key credential",
-        _YAML,
-        _yaml,
-    ),
-    _rule(
-        "assignment",
-        "values of password, passwd, secret, token, api key, access key, credential and the like, in shell, JSON, INI"
-        " and query-string form",
-        'DB_PASSWORD="hunter2"',
-        "pass pwd secret token key credential",
-        _ASSIGNMENT,
-        _assignment,
-    ),
-)
+_BLOCK = 1
+_FIRST_RULE = 2
 
 
 class NullRedactor:
-    """Changes nothing: for output that a person has declared free of secrets."""
+    """For output that a person has declared free of secrets: masks nothing but values that are known to be secret."""
 
-    def redact(self, text: str) -> str:
-        """The text itself."""
-        return text
+    def redact(self, text: str, known: Sequence[Secret | str] = ()) -> str:
+        """The text without `known`."""
+        spots = list(KnownValues(known).spots(text)) if known else []
+        return _replaced(text, _merged(text, spots, _tags(text)), lambda _text, _rank: MARK) if spots else text
+
+    def counts(self) -> Mapping[str, int]:
+        """Nothing is counted."""
+        return {}
 
 
 class PatternRedactor:
     """The `Redactor` of a run: private key blocks, `RULES`, and the values of `secrets` in any of their usual forms.
 
-    Cost: a few microseconds for a line without a hint of a secret. A match becomes ``[redacted]``, so a line grows by
-    at most ten characters a secret.
+    `key` is what the tags are made with: random, at least 16 bytes, and of one run. Without it all secrets are
+    ``<secret>``. All hosts of a run share one redactor. Cost: a few microseconds for a line without a hint of a secret.
+    A line grows by at most twenty characters a secret.
     """
 
-    def __init__(self, secrets: Iterable[Secret | str] = ()) -> None:
-        self._known = KnownValues(secrets, MARK)
+    def __init__(self, secrets: Iterable[Secret | str] = (), *, key: bytes = b"") -> None:
+        self._known = KnownValues(secrets)
         self._learnt: dict[Secret | str, None] = {}
-        self._later = KnownValues((), MARK)
+        self._later = KnownValues(())
+        self._tags = Tags(key)
 
     def learn(self, secret: Secret) -> None:
         """One more value, which became known during the run; masked from now on."""
         if secret not in self._learnt:
             self._learnt[secret] = None
-            self._later = KnownValues(self._learnt, MARK)
+            self._later = KnownValues(self._learnt)
 
-    def redact(self, text: str) -> str:
-        """Mask what looks like a secret. Idempotent; the number of newlines stays."""
+    def redact(self, text: str, known: Sequence[Secret | str] = ()) -> str:
+        """Mask what looks like a secret, and `known`. Idempotent; the number of newlines stays."""
+        also = KnownValues(known) if known else None
         for _ in range(_ROUNDS):
-            masked = self._pass(text)
-            if masked == text:
+            tags = _tags(text)
+            spots = self._spots(_without(text, tags), also)
+            merged = _merged(text, spots, tags) if spots else None
+            if not merged:
                 break
-            text = masked
+            text = _replaced(text, merged, self._tags.tag)
         return text
 
-    def _pass(self, text: str) -> str:
-        text = self._later.mask(self._known.mask(redact_key_blocks(text, MARK)))
-        return "\n".join(_redact_line(line) for line in text.split("\n"))
+    def _spots(self, text: str, also: KnownValues | None) -> list[Spot]:
+        spots = [*self._known.spots(text), *self._later.spots(text)]
+        if also is not None:
+            spots += also.spots(text)
+        spots += key_block_spots(text, _BLOCK)
+        spots += _rule_spots(text)
+        return spots
+
+    def counts(self) -> Mapping[str, int]:
+        """How many different secrets were masked so far, by kind."""
+        found = self._tags.counts()
+        return {KINDS[rank]: found[rank] for rank in sorted(found)}
+
+    @property
+    def uncounted(self) -> int:
+        """How often a secret was masked after so many different ones that it is not among the counts."""
+        return self._tags.uncounted
 
 
-def _redact_line(line: str) -> str:
-    low = line.lower()
-    for rule in RULES:
-        if any(hint in low for hint in rule.hints):
-            line = rule.pattern.sub(rule.replace, line)
-    return line
+def _by_hint(*, tokens: bool) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    found: dict[str, list[int]] = {}
+    for number, rule in enumerate(RULES):
+        for hint in rule.hints if rule.token is tokens else ():
+            found.setdefault(hint, []).append(number)
+    return tuple((hint, tuple(numbers)) for hint, numbers in found.items())
+
+
+_WORDS = _by_hint(tokens=False)
+_TOKENS = _by_hint(tokens=True)
+_LONG_WORD = re.compile(r"[a-z][\w-]{11}")
+"""Without it there is no token of a vendor."""
+
+
+def _rule_spots(text: str) -> Iterator[Spot]:
+    low = _lower(text)
+    hints = [entry for entry in _WORDS if entry[0] in low]
+    if _LONG_WORD.search(low):
+        hints += [entry for entry in _TOKENS if entry[0] in low]
+    lines: dict[tuple[int, int], set[int]] = {}
+    for hint, numbers in hints:
+        for place in _lines_with(low, hint):
+            lines.setdefault(place, set()).update(numbers)
+    across: set[int] = set()
+    for (start, end), every in lines.items():
+        line = text[start:end]
+        for number in sorted(every):
+            if RULES[number].across:
+                across.add(number)
+            else:
+                yield from _found(number, line, start)
+    for number in sorted(across):
+        yield from _found(number, text, 0)
+
+
+def _lines_with(text: str, hint: str) -> Iterator[tuple[int, int]]:
+    at = text.find(hint)
+    while at >= 0:
+        start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+        yield start, end if end >= 0 else len(text)
+        at = text.find(hint, end) if end >= 0 else -1
+
+
+def _found(number: int, text: str, offset: int) -> Iterator[Spot]:
+    rule = RULES[number]
+    for match in rule.pattern.finditer(text):
+        for start, end in rule.find(match):
+            yield Spot(offset + start, offset + end, _FIRST_RULE + number)
+
+
+def _lower(text: str) -> str:
+    """In lower case, and of the same length."""
+    low = text.lower()
+    return low if len(low) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
+
+def _tags(text: str) -> list[tuple[int, int]]:
+    return [tag.span() for tag in TAG.finditer(text)] if "secret" in text else []
+
+
+def _without(text: str, tags: Iterable[tuple[int, int]]) -> str:
+    """The text with tags as something of the same length that is no word, so that nothing is found in them."""
+    out: list[str] = []
+    done = 0
+    for start, end in tags:
+        out += (text[done:start], _OPAQUE * (end - start))
+        done = end
+    return "".join(out) + text[done:] if out else text
+
+
+def _merged(text: str, spots: Iterable[Spot], tags: Sequence[tuple[int, int]]) -> list[Spot]:
+    """The spots in order, those that overlap as one; without what is masked already, and none ends within a tag."""
+    found: list[Spot] = []
+    for spot in sorted(spots):
+        spot = _around_tags(spot, tags) if tags else spot
+        if is_spent(text[spot.start : spot.end]):
+            continue
+        last = found[-1] if found else None
+        if last is None or spot.start >= last.end:
+            found.append(spot)
+        elif spot.end > last.end:
+            value = spot.value if spot.start == last.start else ""
+            found[-1] = Spot(last.start, spot.end, min(last.rank, spot.rank), value)
+        else:
+            value = spot.value if spot[:2] == last[:2] else ""
+            found[-1] = last._replace(rank=min(last.rank, spot.rank), value=last.value or value)
+    return found
+
+
+def _around_tags(spot: Spot, tags: Iterable[tuple[int, int]]) -> Spot:
+    start, end = spot.start, spot.end
+    for low, high in tags:
+        if low < end and start < high:
+            start, end = min(start, low), max(end, high)
+    return spot if (start, end) == spot[:2] else Spot(start, end, spot.rank)
+
+
+def _replaced(text: str, spots: Iterable[Spot], tag: Callable[[str, int], str]) -> str:
+    out: list[str] = []
+    done = 0
+    for spot in spots:
+        secret = spot.value or text[spot.start : spot.end]
+        out += (text[done : spot.start], tag(secret, spot.rank))
+        done = spot.end
+    return "".join(out) + text[done:]

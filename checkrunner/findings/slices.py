@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from checkrunner.findings.known import KnownValues
-from checkrunner.findings.redact import MARK
 from checkrunner.findings.secret_names import secret_values
+from checkrunner.findings.secret_tags import GAP
 from checkrunner.findings.textview import line_view
 from checkrunner.model.plan import Step
 from checkrunner.model.playbook import Check, SliceRule, SliceWhen
@@ -92,10 +91,9 @@ def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor) -> 
     given = [*env.values(), *(prompt.answer for prompt in step.command.prompts)]
     secrets: list[Secret | str] = [value for value in given if isinstance(value, Secret)]
     secrets += secret_values(env)
-    known = KnownValues(secrets, MARK)
 
     def mask(text: str) -> str:
-        return redactor.redact(known.mask(text))
+        return redactor.redact(text, secrets)
 
     query = raw.query
     lines = _masked([line_view(line) for line in _split(raw)], mask)
@@ -132,10 +130,13 @@ def _split(raw: RawSlice) -> Sequence[RawLine]:
 
 
 def _masked(lines: Sequence[SliceLine], mask: Callable[[str], str]) -> tuple[SliceLine, ...]:
-    """Mask the lines together, since a key goes over several; a mask that loses count is used line by line."""
-    texts = mask("\n".join(line.text for line in lines)).split("\n") if lines else []
+    """Mask the lines together, since a key goes over several; a mask that loses count is used line by line. A `GAP`
+    says where a line was cut."""
+    cut = [line.text + GAP if line.cut_bytes and GAP not in line.text else line.text for line in lines]
+    texts = mask("\n".join(cut)).split("\n") if lines else []
     if len(texts) != len(lines):
-        texts = [mask(line.text).replace("\n", " ") for line in lines]
+        texts = [mask(text).replace("\n", " ") for text in cut]
+    texts = [text.rstrip(GAP).replace(GAP, "\u2026") for text in texts]
     return tuple(
         line if text == line.text else SliceLine(number=line.number, text=text, cut_bytes=line.cut_bytes)
         for line, text in zip(lines, texts, strict=True)

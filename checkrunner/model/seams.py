@@ -306,8 +306,13 @@ class Driver(Protocol):
 class Redactor(Protocol):
     """Removes secrets from text before it leaves the run."""
 
-    def redact(self, text: str) -> str:
-        """Idempotent; never lengthens a line without bound; keeps the number of lines."""
+    def redact(self, text: str, known: Sequence[Secret | str] = ()) -> str:
+        """Idempotent; never lengthens a line without bound; keeps the number of lines. `known` are further secrets that
+        this text may hold. A NUL says that something was left out there, so that half a secret is known for one."""
+        ...
+
+    def counts(self) -> Mapping[str, int]:
+        """How many different secrets were masked so far, by kind."""
         ...
 
 

@@ -75,4 +75,4 @@ def test_an_output_is_redacted_where_it_becomes_text(tmp_path: Path) -> None:
 
     shown = script.show(step, raw)
 
-    assert (shown.text, shown.evidence) == ("password=[redacted]", "localhost/one/stdout:4")
+    assert (shown.text, shown.evidence) == ("password=<secret>", "localhost/one/stdout:4")

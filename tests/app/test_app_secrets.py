@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from untagged import untagged
 
 from checkrunner.app.prepare import Request, prepare
 from checkrunner.app.run import make_redactor
@@ -22,11 +23,11 @@ PLAYBOOK = """\
 @pytest.mark.parametrize(
     ("text", "masked"),
     [
-        ("it says play-value here", "it says [redacted] here"),
-        ("it says host-value here", "it says [redacted] here"),
-        ("it says extra-value here", "it says [redacted] here"),
-        ("it says made-of-parts here", "it says [redacted] here"),
-        ("it says env-literal here", "it says [redacted] here"),
+        ("it says play-value here", "it says <secret> here"),
+        ("it says host-value here", "it says <secret> here"),
+        ("it says extra-value here", "it says <secret> here"),
+        ("it says made-of-parts here", "it says <secret> here"),
+        ("it says env-literal here", "it says <secret> here"),
         ("it says 1234567 and made here", "it says 1234567 and made here"),
     ],
 )
@@ -36,4 +37,4 @@ def test_they_are_masked(tmp_path: Path, text: str, masked: str) -> None:
     settings = resolve_settings({"inventory": (str(tmp_path / "inv.ini"),)}, environ={}, cwd=tmp_path)
     request = Request(playbook=str(tmp_path / "p.yml"), settings=settings, extra_vars=("admin_secret=extra-value",))
 
-    assert make_redactor(prepare(request)).redact(text) == masked
+    assert untagged(make_redactor(prepare(request)).redact(text)) == masked

@@ -197,8 +197,8 @@ def test_a_secret_in_a_faulty_line_is_shown_nowhere(cli: Cli) -> None:
 
     assert done.returncode == 64
     assert "hunter2" not in done.stdout + done.stderr
-    assert "ansible_port=many ansible_password=[redacted]" in done.stderr
-    assert "ansible_password=[redacted]" in json.loads(done.stdout)["run"]["error"]
+    assert "ansible_port=many ansible_password=<secret>" in done.stderr
+    assert "ansible_password=<secret>" in json.loads(done.stdout)["run"]["error"]
 
 
 @pytest.mark.parametrize(

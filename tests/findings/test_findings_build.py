@@ -408,7 +408,7 @@ def test_waits_are_bounded_and_masked_and_the_longest_come_first() -> None:
     report = build(host("a"), run=run_info(waits=waits), redactor=PatternRedactor())
 
     assert [wait.longest_s for wait in report.run.waits] == list(range(13, 3, -1))
-    assert report.run.waits[0].place == "s13 password=[redacted]"
+    assert report.run.waits[0].place == "s13 password=<secret>"
     assert [(omission.what, omission.count) for omission in report.omissions] == [("wait", 4)]
 
 
@@ -428,9 +428,9 @@ def test_reasons_and_warnings_are_masked_and_bounded() -> None:
     )
 
     message = report.findings[0].reasons[0].message
-    assert message.startswith("no match for password=[redacted] xxx")
+    assert message.startswith("no match for password=<secret> xxx")
     assert message.endswith(" characters more)")
-    assert report.warnings == ("token=[redacted] in the inventory",)
+    assert report.warnings == ("token=<secret> in the inventory",)
 
 
 def test_why_and_fix_are_rendered_for_the_first_host() -> None:
@@ -523,7 +523,7 @@ def test_what_a_command_asks_for_is_masked_and_folded() -> None:
 
     (finding,) = report.findings
     assert finding.hosts == "gpu[01-03]"
-    assert finding.seen["prompt"] == "root@gpu01's password for postgres://app:[redacted]@db1/main (10.0.0.1):"
+    assert finding.seen["prompt"] == "root@gpu01's password for postgres://app:<secret>@db1/main (10.0.0.1):"
     assert finding.reasons[0].message.endswith(f"; it asks: {finding.seen['prompt']}")
     assert "hunter2" not in repr(report)
 

@@ -21,7 +21,7 @@ BODY = (
 pieces = st.lists(
     st.one_of(
         st.sampled_from(
-            [*(rule.example for rule in RULES), "password", "token", "=", ":", ": ", '"', "'", "\\", "[redacted]", "[", "]",
+            [*(rule.example for rule in RULES), "password", "token", "=", ":", ": ", '"', "'", "\\", "<secret>", "[", "]",
              ")", ",", ";", "&", " ", "\n", "-p", "--", "://", "@", "Bearer ", "hunter2", "KEY", "_", "\t", "tokens", "5",
              "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", BODY, "mysql ", "Authorization: "]
         ),
@@ -33,9 +33,9 @@ pieces = st.lists(
 
 @given(pieces)
 @example("x=[password=abc]")
-@example("password=[redacted]hunter2")
-@example("token=[redacted]]]")
-@example('password="[redacted]"')
+@example("password=<secret>hunter2")
+@example("token=<secret>]]")
+@example('password="<secret>"')
 @settings(max_examples=600, deadline=None)
 def test_twice_is_once_and_lines_stay(text: str) -> None:
     redactor: Redactor = PatternRedactor([Secret("hunter2"), Secret("redacted"), "a b"])
@@ -93,33 +93,35 @@ def test_each_rule_masks_its_example(rule: Rule) -> None:
 
     assert MARK in masked
     assert any(hint in rule.example.lower() for hint in rule.hints)
-    assert rule.pattern.sub(rule.replace, rule.example) == masked
+    places = [place for match in rule.pattern.finditer(rule.example) for place in rule.find(match)]
+    assert len(places) == 1
+    assert masked == rule.example[: places[0][0]] + MARK + rule.example[places[0][1] :]
 
 
 @pytest.mark.parametrize(
     ("text", "masked"),
     [
-        ('{"password": "a\\"b", "user": "x"}', '{"password": "[redacted]", "user": "x"}'),
-        ('{\\"token\\":\\"abc\\"}', '{\\"token\\":\\"[redacted]\\"}'),
-        ("{'token': 'abc', 'user': 'b'}", "{'token': '[redacted]', 'user': 'b'}"),
-        ("password=ab,cd host=x", "password=[redacted] host=x"),
-        ("password=ab,host=x", "password=[redacted],host=x"),
-        ("Password=abc;User Id=sa", "Password=[redacted];User Id=sa"),
-        ("GET /x?token=abc&page=1", "GET /x?token=[redacted]&page=1"),
-        ('curl "http://h?token=abc" -o f', 'curl "http://h?token=[redacted]" -o f'),
-        ("call(secret=abc)", "call(secret=[redacted])"),
-        ("password = hunter2 # note", "password = [redacted] # note"),
-        ("  db_password: correct horse", "  db_password: [redacted]"),
-        ("clientSecret: abc", "clientSecret: [redacted]"),
-        ("DB_PASS=abc", "DB_PASS=[redacted]"),
-        ("aws_secret_access_key = wJalr/XU+tn=", "aws_secret_access_key = [redacted]"),
-        ("redis://:p@ss@h/0", "redis://:[redacted]@h/0"),
-        ("amqp://u:p@h1,amqp://u:q@h2", "amqp://u:[redacted]@h1,amqp://u:[redacted]@h2"),
-        ("Cookie: session=abc; theme=x", "Cookie: [redacted]"),
-        ("mysql --password hunter2 -h db", "mysql --password [redacted] -h db"),
-        ("curl -u me:pw http://x", "curl -u me:[redacted] http://x"),
-        ("cut off here: ghp_0123456789ab", "cut off here: [redacted]"),
-        ('password="no end of the quote', 'password="[redacted]'),
+        ('{"password": "a\\"b", "user": "x"}', '{"password": "<secret>", "user": "x"}'),
+        ('{\\"token\\":\\"abc\\"}', '{\\"token\\":\\"<secret>\\"}'),
+        ("{'token': 'abc', 'user': 'b'}", "{'token': '<secret>', 'user': 'b'}"),
+        ("password=ab,cd host=x", "password=<secret> host=x"),
+        ("password=ab,host=x", "password=<secret>,host=x"),
+        ("Password=abc;User Id=sa", "Password=<secret>;User Id=sa"),
+        ("GET /x?token=abc&page=1", "GET /x?token=<secret>&page=1"),
+        ('curl "http://h?token=abc" -o f', 'curl "http://h?token=<secret>" -o f'),
+        ("call(secret=abc)", "call(secret=<secret>)"),
+        ("password = hunter2 # note", "password = <secret> # note"),
+        ("  db_password: correct horse", "  db_password: <secret>"),
+        ("clientSecret: abc", "clientSecret: <secret>"),
+        ("DB_PASS=abc", "DB_PASS=<secret>"),
+        ("aws_secret_access_key = wJalr/XU+tn=", "aws_secret_access_key = <secret>"),
+        ("redis://:p@ss@h/0", "redis://:<secret>@h/0"),
+        ("amqp://u:p@h1,amqp://u:q@h2", "amqp://u:<secret>@h1,amqp://u:<secret>@h2"),
+        ("Cookie: session=abc; theme=x", "Cookie: <secret>"),
+        ("mysql --password hunter2 -h db", "mysql --password <secret> -h db"),
+        ("curl -u me:pw http://x", "curl -u me:<secret> http://x"),
+        ("cut off here: ghp_0123456789ab", "cut off here: <secret>"),
+        ('password="no end of the quote', 'password="<secret>'),
     ],
 )
 def test_only_the_secret_goes(text: str, masked: str) -> None:
@@ -193,18 +195,18 @@ def test_many_known_values_are_masked_as_few_are(values: list[str], around: str)
     text = around.join(["", *values, ""])
     others = [f"{{other{at}}}" for at in range(300)]
 
-    few, many = (KnownValues(known, MARK).mask(text) for known in (values, [*values, *others]))
+    few, many = (NullRedactor().redact(text, known) for known in (values, [*values, *others]))
 
     assert many == few
 
 
 def test_known_values_of_thousands_of_hosts_cost_little() -> None:
-    known = KnownValues((f"pw-{at:05d}-{at * 7919:x}" for at in range(10_000)), MARK)
-    line = "host 17 of rack 4: login with pw-00042-511ae refused, 3 attempts left, see the log"
+    known = KnownValues(f"pw-{at:05d}-{at * 7919:x}" for at in range(10_000))
+    line = "host 17 of rack 4: login with pw-00042-51336 refused, 3 attempts left, see the log"
     began = time.process_time()
-    masked = {known.mask(line) for _ in range(1000)}
+    found = {line[spot.start : spot.end] for _ in range(1000) for spot in known.spots(line)}
 
-    assert masked == {line.replace(f"pw-00042-{42 * 7919:x}", MARK)}
+    assert found == {"pw-00042-51336"}
     assert time.process_time() - began < 1
 
 
@@ -213,9 +215,9 @@ def test_known_values_are_masked_in_every_form() -> None:
 
     masked = redactor.redact('p@ss w/ö|p%40ss%20w%2F%C3%B6|"p@ss w/\\u00f6"|cEBzcyB3L8O2|second line|xyz|xyzzy')
 
-    assert masked == '[redacted]|[redacted]|"[redacted]"|[redacted]|[redacted]|[redacted]|xyzzy'
-    assert KnownValues([Secret("p@ss w/ö")], MARK).mask("a p@ss w/ö password=x") == "a [redacted] password=x"
-    assert KnownValues([], MARK).mask("same") == "same"
+    assert masked == '<secret>|<secret>|"<secret>"|<secret>|<secret>|<secret>|xyzzy'
+    assert NullRedactor().redact("a p@ss w/ö password=x", [Secret("p@ss w/ö")]) == "a <secret> password=x"
+    assert NullRedactor().redact("same") == "same"
 
 
 def test_an_empty_secret_masks_nothing() -> None:

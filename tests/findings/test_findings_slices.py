@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -162,7 +163,7 @@ def test_show_makes_a_slice_with_evidence() -> None:
     piece = show("web01", "disk", step_of(check()), raw(b"\x1b[31m97%\x1b[0m", b"password=x"), PatternRedactor())
 
     assert piece.evidence == "web01/disk/stdout:12-13"
-    assert piece.text == "97%\npassword=[redacted]"
+    assert piece.text == "97%\npassword=<secret>"
     assert (piece.total_lines, piece.more_lines, piece.why) == (99, 4, "last 2 lines of stdout")
 
 
@@ -172,8 +173,8 @@ def test_secrets_of_the_environment_are_masked_whatever_the_redactor() -> None:
 
     piece = show("h", "c", step_of(check(), command=command), query, NullRedactor())
 
-    assert piece.text == "got [redacted] 97 [redacted]"
-    assert piece.why == "lines of stdout that match '[redacted]'"
+    assert piece.text == "got <secret> 97 <secret>"
+    assert piece.why == "lines of stdout that match '<secret>'"
 
 
 def test_a_private_key_is_masked_over_the_lines_of_a_slice() -> None:
@@ -181,13 +182,13 @@ def test_a_private_key_is_masked_over_the_lines_of_a_slice() -> None:
 
     piece = show("h", "c", step_of(check()), raw(b"-----BEGIN PRIVATE KEY-----", body, body), PatternRedactor())
 
-    assert [line.text for line in piece.lines] == ["-----BEGIN PRIVATE KEY-----", "[redacted]", "[redacted]"]
+    assert [line.text for line in piece.lines] == ["-----BEGIN PRIVATE KEY-----", "<secret>", "<secret>"]
 
 
 def test_a_redactor_that_loses_lines_is_used_line_by_line() -> None:
-    class Joining:
-        def redact(self, text: str) -> str:
-            return text.replace("\n", "")
+    class Joining(NullRedactor):
+        def redact(self, text: str, known: Sequence[Secret | str] = ()) -> str:
+            return super().redact(text, known).replace("\n", "")
 
     assert show("h", "c", step_of(check()), raw(b"a", b"b"), Joining()).text == "a\nb"
 

@@ -58,6 +58,6 @@ def test_docs_list_the_exit_codes() -> None:
 
 
 def test_docs_list_the_redactions() -> None:
-    rows = re.findall(r"^\| `([a-z-]+)` \| (.+?) \| `(.+)` \|$", DOCS.read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| `([a-z-]+)` \| (.+?) \| `(.+)` \|$", DOCS.with_name("secrets.md").read_text(), re.MULTILINE)
 
     assert rows == [(rule.name, rule.description, rule.example) for rule in RULES]

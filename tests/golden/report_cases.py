@@ -65,6 +65,7 @@ def _outcome(
     planned: PlannedCheck,
     verdict: Verdict = FINE,
     raw: RawSlice | None = None,
+    redactor: PatternRedactor | None = None,
     **fields: Any,
 ) -> CheckOutcome:
     given: dict[str, Any] = {
@@ -76,7 +77,7 @@ def _outcome(
         "stdout": Output(lines=2, bytes=80, captured_bytes=80),
     }
     step = Step(planned=planned, command=Command(shell="true"))
-    slices = (show(name, planned.key, step, raw, PatternRedactor()),) if raw else ()
+    slices = (show(name, planned.key, step, raw, redactor or PatternRedactor()),) if raw else ()
     return CheckOutcome(
         host=name, planned=planned, verdict=verdict, result=Result(**{**given, **fields}), slices=slices
     )
@@ -121,8 +122,9 @@ def _report(outcomes: Sequence[HostOutcome], **fields: Any) -> Report:
         "exit_code": 0,
     }
     warnings = fields.pop("warnings", ())
+    redactor = fields.pop("redactor", PatternRedactor())
     run = RunInfo(**{**given, **fields})
-    return build_report(outcomes, run=run, warnings=warnings, redactor=PatternRedactor(), to_text=json_text)
+    return build_report(outcomes, run=run, warnings=warnings, redactor=redactor, to_text=json_text)
 
 
 def fleet(hosts: int, checks: int) -> Report:
@@ -152,6 +154,7 @@ def _loaded(name: str, load: str) -> CheckOutcome:
 
 
 def trouble() -> Report:
+    redactor = PatternRedactor(key=b"of these files")
     outcomes = []
     for at in range(1, 6):
         name = f"web{at:02d}"
@@ -164,11 +167,11 @@ def trouble() -> Report:
                     _loaded(name, f"{at * 3}.5") if at in {2, 4} else _outcome(name, LOAD),
                     _drifted(name) if at == 1 else _outcome(name, TIME),
                     _without_tool(name),
-                    _noisy(name) if at == 3 else _outcome(name, APP),
+                    _noisy(name, redactor) if at == 3 else _outcome(name, APP),
                 ],
             )
         )
-    return _report(outcomes, limit="web*", warnings=["web03: ssh option ForwardX11 is not used"])
+    return _report(outcomes, redactor=redactor, limit="web*", warnings=["web03: ssh option ForwardX11 is not used"])
 
 
 def _stuck(name: str) -> CheckOutcome:
@@ -198,7 +201,7 @@ def _without_tool(name: str) -> CheckOutcome:
     return _outcome(name, SMART, verdict, execution=Execution.NOT_RUN, rc=None, missing=("smartctl",))
 
 
-def _noisy(name: str) -> CheckOutcome:
+def _noisy(name: str, redactor: PatternRedactor) -> CheckOutcome:
     verdict = _verdict(
         VerdictState.CRIT,
         ("stdout", "does not match 'FATAL'", "line 118 (3 lines do)", "stdout line 118 matches 'FATAL' (3 lines do)"),
@@ -211,7 +214,7 @@ def _noisy(name: str) -> CheckOutcome:
     cut = RawLine(number=240, data=b"FATAL " + b"x" * 40, cut_bytes=120_000)
     raw = RawSlice(query=raw.query, lines=(*raw.lines, cut), total_lines=40_000, more_lines=1)
     out = Output(lines=40_000, bytes=90 << 20, captured_bytes=64 << 20, state=CaptureState.TRUNCATED)
-    return _outcome(name, APP, verdict, raw, elapsed_s=4.2, stdout=out, notes=("capped",))
+    return _outcome(name, APP, verdict, raw, redactor, elapsed_s=4.2, stdout=out, notes=("capped",))
 
 
 def incomplete() -> Report:

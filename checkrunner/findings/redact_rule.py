@@ -1,0 +1,66 @@
+"""The form of a rule of redaction: what it looks for, and which part of that is the secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+__all__ = ["Find", "Rule", "rule", "value", "whole"]
+
+Find = Callable[[re.Match[str]], Iterator[tuple[int, int]]]
+"""Where in the text of a match secrets stand: start and end of each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A kind of secret. `hints` are lower-case texts of which a line must hold one before `pattern` is tried on it.
+    `across`: the pattern is tried on the whole text, since it goes over lines; what it finds never does. `token`: it is
+    a long word, without which the hints are not looked for. `description` and `example` are for the documentation."""
+
+    name: str
+    description: str
+    example: str
+    hints: tuple[str, ...]
+    pattern: re.Pattern[str]
+    find: Find
+    across: bool = False
+    token: bool = False
+
+
+def whole(match: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """All of the match."""
+    yield match.span()
+
+
+def value(match: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """The groups whose names begin with `value`."""
+    for name in match.re.groupindex:
+        if name.startswith("value") and match[name]:
+            yield match.span(name)
+
+
+def rule(
+    name: str,
+    description: str,
+    example: str,
+    hints: str,
+    pattern: str | re.Pattern[str],
+    find: Find | None = None,
+    *,
+    across: bool = False,
+    token: bool = False,
+) -> Rule:
+    """A rule; `hints` are separated by spaces. Of a pattern with groups `value...` these are the secret, else all."""
+    compiled = re.compile(pattern, re.MULTILINE if across else 0) if isinstance(pattern, str) else pattern
+    valued = any(group.startswith("value") for group in compiled.groupindex)
+    return Rule(
+        name=name,
+        description=description,
+        example=example,
+        hints=tuple(hints.split()),
+        pattern=compiled,
+        find=find or (value if valued else whole),
+        across=across,
+        token=token,
+    )
