@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 REMOTE = Path(__file__).resolve().parents[1] / "remote"
+WIDTHS = (8, 12, 6, 9, 5, 8, 7, 7, 9, 13)
 PIECE = 4 << 20  # of a log this much is made anew, and then again with other numbers in it
 PLANTED = "postmaster: could not map the shared area, giving up on tablespace nine"
 
@@ -57,53 +59,63 @@ print(json.dumps({
 }))
 """
 
-NAMES = [f"{a}{b}" for a in "ba ce di fo gu ka le mi no pu ra se ti vo zu".split() for b in "ndra lvin rker ston mira".split()]
-VERBS = "accepted closed opened started stopped reloaded queued renewed expired scheduled".split()
+STARTS = ("ba", "ce", "di", "fo", "gu", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "zu")
+NAMES = [start + end for start in STARTS for end in ("ndra", "lvin", "rker", "ston", "mira")]
+VERBS = ("accepted", "closed", "opened", "started", "stopped", "reloaded", "queued", "renewed", "expired", "scheduled")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
+KEEP = frozenset((b"object", b"moved", b"to", b"bucket", b"by", b"rebalancing"))
+
+
+def filled(draw: random.Random, pattern: str) -> str:
+    """The pattern with something else in the place of each word in brackets: a number below N, hex digits, a name."""
+
+    def word(found: re.Match[str]) -> str:
+        kind, size = found[1], int(found[2] or 0)
+        if kind == "n":
+            return str(draw.randrange(size))
+        if kind == "x":
+            return f"{draw.getrandbits(4 * size):0{size}x}"
+        if kind == "u":
+            return str(uuid.UUID(int=draw.getrandbits(128)))
+        return draw.choice(NAMES if kind == "a" else VERBS)
+
+    return re.sub(r"<([nxuav])(\d*)>", word, pattern)
+
+
+SYSLOG = (
+    "sshd[<n9999>]: Accepted publickey for <a> from 10.0.<n256>.<n256> port <n65536> ssh2",
+    "systemd[1]: Started Session <n9999> of user <a>.",
+    "CRON[<n9999>]: (root) CMD (run-parts /etc/cron.hourly)",
+    "kernel: [<n999999>.<n999999>] audit: type=1400 apparmor=ALLOWED pid=<n9999>",
+)
+JAVA = (
+    "2026-11-30 21:<n60>:<n60>,<n1000> INFO  [http-nio-8080-exec-<n200>] c.e.orders.OrderService - request <u> <v> for"
+    " session 0x<x16> trace=<x12> in <n900> ms"
+)
+ACCESS = (
+    '10.<n256>.<n256>.<n256> - - [30/Nov/2026:21:<n60>:<n60> +0000] "GET <path>?id=<x10> HTTP/1.1" 200 <n99999> "-"'
+    ' "Mozilla/5.0 (X11; Linux x86_64)"'
+)
+JSON = (
+    '{"ts":"2026-11-30T21:<n60>:<n60>.<n1000>Z","level":"info","logger":"billing.worker","msg":"invoice <v>",'
+    '"user":"<a>","request_id":"<u>","took_ms":<n5000>}'
+)
 
 
 def syslog(draw: random.Random) -> str:
-    what = draw.choice(
-        (
-            f"sshd[{draw.randrange(99999)}]: Accepted publickey for {draw.choice(NAMES)} from 10.0.{draw.randrange(256)}."
-            f"{draw.randrange(256)} port {draw.randrange(65536)} ssh2",
-            f"systemd[1]: Started Session {draw.randrange(99999)} of user {draw.choice(NAMES)}.",
-            f"CRON[{draw.randrange(99999)}]: (root) CMD (run-parts /etc/cron.hourly)",
-            f"kernel: [{draw.random() * 1e6:.6f}] audit: type=1400 apparmor=ALLOWED pid={draw.randrange(9999)}",
-        )
-    )
-    return f"Nov {draw.randrange(1, 31)} {draw.randrange(24):02}:{draw.randrange(60):02}:{draw.randrange(60):02} web{draw.randrange(40)} {what}"
+    return filled(draw, "Nov <n30> 21:<n60>:<n60> web<n40> " + draw.choice(SYSLOG))
 
 
 def java(draw: random.Random) -> str:
-    return (
-        f"2026-11-30 21:{draw.randrange(60):02}:{draw.randrange(60):02},{draw.randrange(1000):03} INFO  [http-nio-8080-exec-"
-        f"{draw.randrange(200)}] c.e.orders.OrderService - request {uuid.UUID(int=draw.getrandbits(128))} "
-        f"{draw.choice(VERBS)} for session 0x{draw.getrandbits(64):016x} trace={draw.getrandbits(48):x} in {draw.randrange(900)} ms"
-    )
+    return filled(draw, JAVA)
 
 
 def access(draw: random.Random) -> str:
-    path = "/".join(draw.choice(NAMES) for _ in range(draw.randrange(1, 5)))
-    return (
-        f"10.{draw.randrange(256)}.{draw.randrange(256)}.{draw.randrange(256)} - - [30/Nov/2026:21:{draw.randrange(60):02}:00 +0000] "
-        f'"GET /{path}?id={draw.getrandbits(40):x} HTTP/1.1" 200 {draw.randrange(99999)} "-" "Mozilla/5.0 (X11; Linux x86_64)"'
-    )
+    return filled(draw, ACCESS.replace("<path>", "/<a>" * draw.randrange(1, 5)))
 
 
 def rows(draw: random.Random) -> str:
-    return json.dumps(
-        {
-            "ts": f"2026-11-30T21:{draw.randrange(60):02}:{draw.randrange(60):02}.{draw.randrange(1000):03}Z",
-            "level": "info",
-            "logger": "billing.worker",
-            "msg": f"invoice {draw.choice(VERBS)}",
-            "user": draw.choice(NAMES),
-            "request_id": str(uuid.UUID(int=draw.getrandbits(128))),
-            "took_ms": draw.randrange(5000),
-        },
-        separators=(",", ":"),
-    )
+    return filled(draw, JSON)
 
 
 def different(draw: random.Random) -> str:
@@ -134,41 +146,41 @@ KINDS: dict[str, Callable[[random.Random], str]] = {
 
 
 def pieces(kind: str, size: int, draw: random.Random) -> Iterator[bytes]:
-    """The log in pieces. Making all of it line by line would take longer than reading it many times."""
-    if kind == "one line":
-        for _ in range(size // PIECE):
-            yield b"0123456789abcdef" * (PIECE // 16)
-        return
-    if kind == "binary":
-        for _ in range(size // PIECE):
-            yield draw.randbytes(PIECE)
-        return
-    # Words that differ in every line must differ in every piece, digits need not: the part drops them.
-    fresh = kind in ("different", "noise")
-    piece = b""
-    made = 0
-    planted = False
+    """The log in pieces. Most are old ones made new: all of it line by line would take longer than to read it often."""
+    piece, made, planted = b"", 0, False
     while made < size:
-        if fresh and piece and made % (16 * PIECE) >= PIECE:
-            shift = draw.randrange(1, 26)
-            table = bytes.maketrans(LETTERS.encode(), (LETTERS[shift:] + LETTERS[:shift]).encode())
-            out = b"\n".join(
-                b" ".join(w if w in KEEP else w.translate(table)[::-1] for w in line.split(b" ")) for line in piece.split(b"\n")
-            ) if kind == "different" else piece.translate(table)[:-1][::-1] + b"\n"
+        if kind == "one line":
+            out = b"0123456789abcdef" * (PIECE // 16)
+        elif kind == "binary":
+            out = draw.randbytes(PIECE)
+        elif made % (16 * PIECE) < PIECE:
+            out = piece = fresh(kind, draw)
         else:
-            lines, length = [], 0
-            while length < PIECE:
-                lines.append(KINDS[kind](draw))
-                length += len(lines[-1]) + 1
-            out = piece = ("\n".join(lines) + "\n").encode()
+            out = renewed(kind, piece, draw)
         made += len(out)
         yield out
-        if made > size * 2 // 3 and not planted:
+        if made > size * 2 // 3 and not planted and kind in KINDS:
             planted = True
             yield f"{PLANTED}\n".encode()
 
 
-KEEP = frozenset(b"object moved to bucket by rebalancing".split())
+def fresh(kind: str, draw: random.Random) -> bytes:
+    lines, length = [], 0
+    while length < PIECE:
+        lines.append(KINDS[kind](draw))
+        length += len(lines[-1]) + 1
+    return ("\n".join(lines) + "\n").encode()
+
+
+def renewed(kind: str, piece: bytes, draw: random.Random) -> bytes:
+    """The same piece; with other words where no word is to come twice. (Digits are dropped before anything else.)"""
+    shift = draw.randrange(1, 26)
+    table = bytes.maketrans(LETTERS.encode(), (LETTERS[shift:] + LETTERS[:shift]).encode())
+    if kind == "noise":
+        return piece.translate(table)[:-1][::-1] + b"\n"
+    if kind != "different":
+        return piece
+    return b" ".join(w if w in KEEP or b"\n" in w else w.translate(table)[::-1] for w in piece.split(b" "))
 
 
 def write_log(path: Path, kind: str, size: int) -> int:
@@ -191,7 +203,8 @@ def main() -> None:
     parser.add_argument("kinds", nargs="*", help=f"of: {', '.join([*KINDS, 'one line', 'binary'])}")
     given = parser.parse_args()
     kinds = given.kinds or [*KINDS, "one line", "binary"]
-    print(f"{'python':8} {'log':12} {'MB/s':>6} {'MB/s cpu':>9} {'MB':>5} {'step ms':>8} {'answer':>7} {'groups':>7} {'left out':>9}  planted line")
+    heads = ("python", "log", "MB/s", "MB/s cpu", "MB", "step ms", "answer", "groups", "left out", "planted line")
+    print(" ".join(f"{head:>{width}}" for head, width in zip(heads, WIDTHS, strict=True)))
     with tempfile.TemporaryDirectory(dir="/dev/shm" if given.size <= 200 else None) as name:
         path = Path(name) / "log"
         for kind in kinds:
@@ -202,12 +215,10 @@ def main() -> None:
                 found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
                 version = subprocess.run([python, "-V"], check=True, capture_output=True, text=True).stdout.split()[1]
                 there = "-" if not planted else "yes" if planted in [row[0] for row in found["numbers"]] else "NO"
-                mega = size / 1e6
-                print(
-                    f"{version:8} {kind:12} {mega / found['s']:6.0f} {mega / found['cpu_s']:9.0f} {found['kib'] / 1024:5.0f} "
-                    f"{found['slowest_s'] * 1000:8.0f} {found['wire']:7} {found['groups']:7} {found['shapes']:9}  {there}",
-                    flush=True,
-                )
+                rate, cpu = size / 1e6 / found["s"], size / 1e6 / found["cpu_s"]
+                told = (f"{rate:.0f}", f"{cpu:.0f}", f"{found['kib'] / 1024:.0f}", f"{found['slowest_s'] * 1000:.0f}")
+                row = (version, kind, *told, str(found["wire"]), str(found["groups"]), str(found["shapes"]), there)
+                print(" ".join(f"{cell:>{width}}" for cell, width in zip(row, WIDTHS, strict=True)), flush=True)
 
 
 if __name__ == "__main__":

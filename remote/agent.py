@@ -2681,7 +2681,7 @@ class Agent(object):
         self.jobs.append((scan_slice(run, query), answered, run))
 
     def work(self):
-        """A step of the first scan: about one chunk, so that nothing else waits long. Then it is the next one's turn."""
+        """A step of the first scan: about one chunk, so that nothing else waits long. Then it is another's turn."""
         steps, answered, _run = self.jobs[0]
         self.scanning = True
         signal.setitimer(signal.ITIMER_REAL, REGEX_S)

@@ -95,7 +95,7 @@ class Group(object):
         self.alert = False  # whether a hint is in its line
 
     def take(self, line, hidden, size):
-        """Keep `size` bytes of a line, of a longer one its beginning and its end; `hidden` bytes of it are not there."""
+        """Keep `size` bytes of a line, of a longer one its two ends; `hidden` bytes of it are not there."""
         if len(line) + hidden <= size:
             self.head = line
             return
@@ -148,8 +148,7 @@ def scan(agent, capture, query):
 def answer_of(table, most, size):
     """What an answer says, and its payload: the groups that are sent, in the order of their first lines."""
     lines, data = [], b""
-    shapes, more = table.lost_shapes, table.lost_lines
-    chosen = choose(table, most, size)
+    chosen, shapes, more = choose(table, most, size), table.lost_shapes, table.lost_lines
     for group in sorted(table.groups.values(), key=lambda group: group.first):
         if group.first in chosen:
             lines.append([group.first, len(group.head), group.cut, len(group.tail), group.count, group.last])
@@ -187,11 +186,10 @@ def blocks(capture):
 
 
 def translation():
-    """Control characters and what stands between words become spaces."""
+    """Control characters but newlines, and what stands between words, become spaces."""
     table = bytearray(range(256))
-    for code in bytes(range(32)) + SEPARATORS:
+    for code in bytes(range(10)) + bytes(range(11, 32)) + SEPARATORS:
         table[code] = 32
-    table[10] = 10
     return bytes(table)
 
 

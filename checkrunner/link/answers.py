@@ -102,7 +102,7 @@ class ResultAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SliceAnswer:
-    """The lines of a slice; which query they answer only the asker knows. `size` is how many bytes of them there are."""
+    """The lines of a slice; which query they answer only the asker knows. `size` is their bytes."""
 
     id: int
     lines: tuple[RawLine, ...]
@@ -316,9 +316,7 @@ def _slice(fields: Fields, payload: bytes) -> Answer:
     for number, length, cut, tail, count, last in rows:
         middle, end = at + length, at + length + tail
         head = payload[at:middle]
-        lines.append(
-            RawLine(number=number, data=head, cut_bytes=cut, tail=payload[middle:end], count=count, last=last)
-        )
+        lines.append(RawLine(number=number, data=head, cut_bytes=cut, tail=payload[middle:end], count=count, last=last))
         at = end
     return SliceAnswer(
         id=int_of(fields, "id"),
