@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from checkrunner.app.grouped import grouped_lines
+from checkrunner.app.grouped import Grouped, grouped_lines
 from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.salience import Entry, Ranking, Row, fit, rank, seen_text
 from checkrunner.findings.textview import LINE_BYTES, line_view
@@ -28,7 +28,6 @@ _KEPT_END = LINE_BYTES // 4
 _LEAST_TOKENS = 3
 """No row takes less, so that more entries than that cannot be shown."""
 _MORE_ENTRIES = 100
-_GAP = b" ... "
 _LOOKED_AT = 64 << 10
 _BINARY_SHARE = 5
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\b\x1b\f") + b"\x7f"
@@ -63,12 +62,13 @@ def slice_stream(stream: BinaryIO, budget: int, *, numbered: bool) -> Sliced:
     if _is_binary(begin):
         return Sliced(rows=(), summary=SliceSummary(total_lines=begin.count(b"\n"), binary=True))
     if len(begin) <= MOST_DIRECT:
-        raw: Sequence[RawLine] = _lines(begin)
-        total = len(raw)
+        lines = _lines(begin)
+        found = Grouped(lines=lines, total_lines=len(lines))
     else:
-        raw, total = grouped_lines(begin, stream)
-    ranking = rank(_rows(raw), total_lines=total, most=budget // _LEAST_TOKENS + _MORE_ENTRIES)
-    return _fitted(ranking, budget, numbered=numbered)
+        found = grouped_lines(begin, stream)
+    most = budget // _LEAST_TOKENS + _MORE_ENTRIES
+    ranking = rank(_rows(found.lines), total_lines=found.total_lines, most=most)
+    return _fitted(replace(ranking, more_shapes=ranking.more_shapes + found.more_shapes), budget, numbered=numbered)
 
 
 def _fitted(ranking: Ranking, budget: int, *, numbered: bool) -> Sliced:
@@ -114,13 +114,13 @@ def _raw(number: int, line: bytes) -> RawLine:
     """Of a long line the beginning and the end."""
     if len(line) <= LINE_BYTES:
         return RawLine(number=number, data=line)
-    begin = LINE_BYTES - _KEPT_END - len(_GAP)
+    begin = LINE_BYTES - _KEPT_END
     return RawLine(number=number, data=line[:begin], tail=line[-_KEPT_END:], cut_bytes=len(line) - begin - _KEPT_END)
 
 
 def _rows(raw: Sequence[RawLine]) -> list[Row]:
     """Text that may be shown: as a terminal would have left it, and without secrets."""
-    texts = [line_view(_joined(line)).text for line in raw]
+    texts = [line_view(line).text for line in raw]
     redactor = PatternRedactor()
     masked = redactor.redact("\n".join(texts)).split("\n") if texts else []
     if len(masked) != len(texts):
@@ -129,11 +129,6 @@ def _rows(raw: Sequence[RawLine]) -> list[Row]:
         Row(line.number, text, count=line.count, last=line.last, cut_bytes=line.cut_bytes)
         for line, text in zip(raw, masked, strict=True)
     ]
-
-
-def _joined(line: RawLine) -> RawLine:
-    data = line.data + _GAP + line.tail if line.cut_bytes or line.tail else line.data
-    return RawLine(number=line.number, data=data.removesuffix(b"\r"))
 
 
 def _is_binary(data: bytes) -> bool:
