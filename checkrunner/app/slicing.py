@@ -11,7 +11,7 @@ from typing import BinaryIO
 from checkrunner.app.grouped import Grouped, grouped_lines
 from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.salience import Entry, Ranking, Row, fit, rank, seen_text
-from checkrunner.findings.textview import LINE_BYTES, line_view
+from checkrunner.findings.textview import LINE_BYTES, line_view, masked_lines
 from checkrunner.findings.tokens import TokenEstimate
 from checkrunner.model.errors import UsageError
 from checkrunner.model.results import RawLine
@@ -120,15 +120,8 @@ def _raw(number: int, line: bytes) -> RawLine:
 
 def _rows(raw: Sequence[RawLine]) -> list[Row]:
     """Text that may be shown: as a terminal would have left it, and without secrets."""
-    texts = [line_view(line).text for line in raw]
-    redactor = PatternRedactor()
-    masked = redactor.redact("\n".join(texts)).split("\n") if texts else []
-    if len(masked) != len(texts):
-        masked = [redactor.redact(text).replace("\n", " ") for text in texts]
-    return [
-        Row(line.number, text, count=line.count, last=line.last, cut_bytes=line.cut_bytes)
-        for line, text in zip(raw, masked, strict=True)
-    ]
+    lines = masked_lines([line_view(line) for line in raw], PatternRedactor().redact)
+    return [Row(line.number, line.text, line.count, line.last, line.cut_bytes) for line in lines]
 
 
 def _is_binary(data: bytes) -> bool:

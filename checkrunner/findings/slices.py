@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from checkrunner.findings.secret_names import secret_values
-from checkrunner.findings.secret_tags import GAP
-from checkrunner.findings.textview import line_view
+from checkrunner.findings.textview import line_view, masked_lines
 from checkrunner.model.plan import Step
 from checkrunner.model.playbook import Check, SliceRule, SliceWhen
 from checkrunner.model.results import (
@@ -103,7 +102,7 @@ def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor, rc:
         return redactor.redact(text, secrets)
 
     query = raw.query
-    lines = _masked([line_view(line) for line in _split(raw)], mask)
+    lines = masked_lines([line_view(line) for line in _split(raw)], mask)
     shown = Slice(
         stream=query.stream,
         query=query,
@@ -165,19 +164,6 @@ def _split(raw: RawSlice) -> Sequence[RawLine]:
     if raw.query.mode is not SliceMode.BYTES:
         return raw.lines
     return [RawLine(number=0, data=part) for line in raw.lines for part in line.data.split(b"\n")]
-
-
-def _masked(lines: Sequence[SliceLine], mask: Callable[[str], str]) -> tuple[SliceLine, ...]:
-    """Mask the lines together, since a key goes over several; a mask that loses count is used line by line. A `GAP`
-    says where a line was cut."""
-    cut = [line.text + GAP if line.cut_bytes and GAP not in line.text else line.text for line in lines]
-    texts = mask("\n".join(cut)).split("\n") if lines else []
-    if len(texts) != len(lines):
-        texts = [mask(text).replace("\n", " ") for text in cut]
-    texts = [text.rstrip(GAP).replace(GAP, "\u2026") for text in texts]
-    return tuple(
-        line if text == line.text else replace(line, text=text) for line, text in zip(lines, texts, strict=True)
-    )
 
 
 def _declared(check: Check, when: SliceWhen, render: Render) -> tuple[SliceQuery, ...]:
