@@ -9,7 +9,7 @@ from checkrunner.findings.salience.levels import LETTERS, level_of_token, spoken
 from checkrunner.findings.salience.prefix import Column, Kind, Layout, Layouts
 from checkrunner.findings.salience.rows import Row
 from checkrunner.findings.salience.severity import NOTHING, Told, told
-from checkrunner.findings.salience.shapes import Masks, mask_tokens, words_of
+from checkrunner.findings.salience.shapes import Masks, mask_tokens, tokens_of, words_of
 from checkrunner.findings.salience.structured import words_in_order
 from checkrunner.findings.salience.tables import Cell, table_cells
 from checkrunner.findings.salience.traces import Frame, frames
@@ -67,7 +67,7 @@ def collect(rows: Sequence[Row]) -> Groups:
     """Group rows. Linear in their length; blank lines are in no group."""
     masks = Masks()
     in_json = [words_in_order(row.text[:LOOKED_AT]) for row in rows]
-    lines = [words if words else row.text[:LOOKED_AT].split() for row, words in zip(rows, in_json, strict=True)]
+    lines = [words if words else tokens_of(row.text[:LOOKED_AT]) for row, words in zip(rows, in_json, strict=True)]
     layouts = Layouts(lines, masks)
     marks = frames(lines)
     cells = {} if layouts.in_words else table_cells(lines)
