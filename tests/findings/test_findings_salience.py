@@ -165,6 +165,18 @@ def test_no_component_takes_all_the_room() -> None:
     assert {entry.number for entry in ranked(texts, 4).entries} > {51, 52}
 
 
+def test_a_word_of_which_there_are_many_in_its_place_is_a_name() -> None:
+    names = ["anna", "bert", "carl", "dora", "emil", "fred", "gina", "hugo", "ines", "jack", "kira", "lars"]
+
+    mild = ranked([f"session of user {name} was opened by root" for name in names[:5]])
+    few = ranked([f"service of user {name} failed to start again" for name in names[:5]])
+    many = ranked([f"service of user {name} failed to start again" for name in names])
+
+    assert [entry.count for entry in mild.entries] == [5]
+    assert [entry.count for entry in few.entries] == [1] * 5
+    assert [entry.count for entry in many.entries] == [12]
+
+
 def test_what_is_known_is_no_news() -> None:
     texts = ["error: cache is cold", "error: pool is empty"]
     known = {shape_of(texts[0])}
