@@ -75,11 +75,11 @@ def docker_ps(page: Page) -> None:
     page.say("CONTAINER ID   IMAGE                      COMMAND                  STATUS                          NAMES")
     sick, loop = page.spots(2)
     for index in range(page.size):
-        start = page.fill("{hex}{hex}")[:12] + page.fill("   shop/{word}:4.{few}")
+        first, second, start = (page.fill("{long}")[:12] + page.fill("   shop/{word}:4.{few}") for _ in range(3))
         if index == sick:
-            page.plant(f'{start:41} "/docker-entrypoint.…"   Up 3 days (unhealthy)           ledger-{index}', f"ledger-{index}", "unhealthy")
+            page.plant(f'{first:41} "/docker-entrypoint.…"   Up 3 days (unhealthy)           ledger-{index}', f"ledger-{index}", "unhealthy")
         if index == loop:
-            page.plant(f'{start:41} "/docker-entrypoint.…"   Restarting (1) 12 seconds ago   geo-{index}', f"geo-{index}", "Restarting (1)")
+            page.plant(f'{second:41} "/docker-entrypoint.…"   Restarting (1) 12 seconds ago   geo-{index}', f"geo-{index}", "Restarting (1)")
         status = page.rng.choice(("Up 3 weeks", "Up 3 days (healthy)", "Up 12 days (healthy)", "Exited (0) 2 weeks ago"))
         page.say(f'{start:41} "/docker-entrypoint.…"   {status:31} {page.fill("{word}-error-{tag}")}')
 

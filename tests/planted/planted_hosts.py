@@ -36,6 +36,15 @@ def systemctl_status(page: Page) -> None:
         page.say("")
 
 
+_PROCESSES = (
+    ("root", "Ss   Feb03   0:0{few} /usr/sbin/sshd -D"),
+    ("root", "I<   Feb03   0:00 [kworker/{few}:1H-kblockd]"),
+    ("www-data", "S    Feb03   0:1{few} nginx: worker process"),
+    ("postgres", "Ssl  Feb03  1{few}:11 postgres: shop {word} {ip}({port}) idle"),
+    ("app", "Sl   Mar01   2:1{few} /usr/bin/node /opt/{word}/server.js --log error"),
+)
+
+
 @output("ps", "ps aux", 900)
 def ps(page: Page) -> None:
     page.say("USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND")
@@ -43,9 +52,9 @@ def ps(page: Page) -> None:
     for index in range(page.size):
         if index == spot:
             page.plant("www-data   31337  798  0.4 2441220 81220 ?        Sl   Mar07 41220:11 /tmp/.x/kdevtmpfsi", "798", "/tmp/.x/kdevtmpfsi")
-        start = f"{page.rng.choice(('root', 'root', 'www-data', 'postgres')):9} {page.fill('{pid}'):>6} {page.between(0, 2.9):4.1f} {page.between(0, 1.9):4.1f} {page.fill('{big}'):>7} {page.fill('{n}'):>5} ?        "
-        page.say(start + page.any(["Ss   Feb03   0:0{few} /usr/sbin/sshd -D", "S    Feb03   0:1{few} nginx: worker process", "I<   Feb03   0:00 [kworker/{few}:1H-kblockd]",
-                                   "Ssl  Feb03  1{few}:11 postgres: shop {word} {ip}({port}) idle", "Sl   Mar01   2:1{few} /usr/bin/node /opt/{word}/server.js --log error"]))
+        user, command = page.rng.choice(_PROCESSES)
+        row = f"{user:9} {page.fill('{pid}'):>6} {page.between(0, 2.9):4.1f} {page.between(0, 1.9):4.1f} "
+        page.say(row + f"{page.fill('{big}'):>7} {page.fill('{n}'):>5} ?        {page.fill(command)}")
 
 
 @output("sar-cpu", "sar -u", 1440)

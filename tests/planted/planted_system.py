@@ -223,7 +223,7 @@ def keepalived(page: Page) -> None:
 @output("oom-dump", "journalctl -k -b", 600)
 def oom_dump(page: Page) -> None:
     """A task table of the kernel takes most of it."""
-    stamp = f"{page.now:%b %d} 02:11:43 app-11 kernel: "
+    stamp = f"{page.now:%b %d %H:%M:%S} app-11 kernel: "
     page.say(stamp + "tomcat-exec-31 invoked oom-killer: gfp_mask=0x100cca(GFP_HIGHUSER_MOVABLE), order=0, oom_score_adj=0")
     page.say(stamp + "CPU: 3 PID: 28160 Comm: tomcat-exec-31 Not tainted 5.15.0-97-generic #107-Ubuntu", stamp + "Call Trace:")
     for name in ("dump_stack_lvl", "dump_header", "oom_kill_process.cold", "out_of_memory", "filemap_fault", "do_user_addr_fault"):
