@@ -43,8 +43,12 @@ def java_log(page: Page) -> None:
             _frames(page, 2)
             page.say(stamp + "INFO  [geo-1] c.e.shop.clients.GeoClient - lookup succeeded on retry 1")
         if index == pool:
-            page.say(stamp + "ERROR [http-nio-8080-exec-4] o.a.c.c.C.[dispatcherServlet] - Servlet.service() threw exception")
-            page.say("org.springframework.transaction.CannotCreateTransactionException: Could not open JPA EntityManager")
+            page.say(
+                stamp + "ERROR [http-nio-8080-exec-4] o.a.c.c.C.[dispatcherServlet] - Servlet.service() threw exception"
+            )
+            page.say(
+                "org.springframework.transaction.CannotCreateTransactionException: Could not open JPA EntityManager"
+            )
             _frames(page, 5)
             page.plant(
                 "Caused by: java.sql.SQLTransientConnectionException: HikariPool-1 - Connection is not available, "
@@ -98,9 +102,16 @@ def json_long_line(page: Page) -> None:
             before, after = (page.fill(";".join(["col_{word}_{n}={hex}"] * 62)) for _ in range(2))
             wrong = "export failed: x509: certificate signed by unknown authority"
             page.plant(
-                _record(page, level="error", msg=f"batch {before} {wrong} {after}", attempt=1), "x509: certificate signed by unknown authority"
+                _record(page, level="error", msg=f"batch {before} {wrong} {after}", attempt=1),
+                "x509: certificate signed by unknown authority",
             )
-        page.say(_record(page, msg=page.any(["wrote {n} rows of {word}", "batch {n} done, 0 errors", "flushed {word}"]), attempt=1))
+        page.say(
+            _record(
+                page,
+                msg=page.any(["wrote {n} rows of {word}", "batch {n} done, 0 errors", "flushed {word}"]),
+                attempt=1,
+            )
+        )
 
 
 _LOGFMT = [
@@ -127,7 +138,11 @@ def logfmt(page: Page) -> None:
 
 
 _ETCD = [
-    ("warn", "apply request took too long", {"took": "1{few}2ms", "expected-duration": "100ms", "prefix": "read-only range"}),
+    (
+        "warn",
+        "apply request took too long",
+        {"took": "1{few}2ms", "expected-duration": "100ms", "prefix": "read-only range"},
+    ),
     ("info", "compacted Raft logs", {"compact-index": "{big}"}),
     ("info", "triggering snapshot", {"local-member-id": "{long}", "local-member-applied-index": "{big}"}),
     ("info", "saved snapshot", {"snapshot-index": "{big}"}),
@@ -138,7 +153,12 @@ _ETCD = [
 @output("etcd-log", "journalctl -u etcd -o cat", 12_000)
 def etcd_log(page: Page) -> None:
     def row(level: str, msg: str, more: dict[str, str]) -> str:
-        words = {"level": level, "ts": f"{page.tick(8):%Y-%m-%dT%H:%M:%S}Z", "caller": "etcdserver/server.go:{few}", "msg": msg}
+        words = {
+            "level": level,
+            "ts": f"{page.tick(8):%Y-%m-%dT%H:%M:%S}Z",
+            "caller": "etcdserver/server.go:{few}",
+            "msg": msg,
+        }
         return json.dumps({key: page.fill(value) for key, value in (words | more).items()}, separators=(",", ":"))
 
     (spot,) = page.spots(1)
@@ -151,8 +171,11 @@ def etcd_log(page: Page) -> None:
 @output("python-log", "docker logs worker", 9000)
 def python_log(page: Page) -> None:
     """A traceback that a retry mends comes thirty times, another one once."""
-    noise = ["INFO/MainProcess Task shop.{word}[{long}] received", "INFO/Worker-{few} Task shop.{word}[{long}] succeeded in {ms}s: None",
-             "INFO/Worker-{few} {n} exports checked, errors: 0"]
+    noise = [
+        "INFO/MainProcess Task shop.{word}[{long}] received",
+        "INFO/Worker-{few} Task shop.{word}[{long}] succeeded in {ms}s: None",
+        "INFO/Worker-{few} {n} exports checked, errors: 0",
+    ]
     spots = page.spots(30)
     bad = spots.pop(page.rng.randrange(8, 22))
     for index in range(page.size):
@@ -160,11 +183,23 @@ def python_log(page: Page) -> None:
         page.say(stamp + page.any(noise) + "]")
         if index in spots or index == bad:
             page.say("Traceback (most recent call last):")
-            for name in ("celery/app/trace.py", "shop/tasks.py", "urllib3/connectionpool.py" if index != bad else "shop/ledger.py"):
-                page.say(f'  File "/opt/app/lib/{name}", line {page.rng.randrange(40, 900)}, in {page.fill("{word}")}', "    return self.run(*args)")
+            for name in (
+                "celery/app/trace.py",
+                "shop/tasks.py",
+                "urllib3/connectionpool.py" if index != bad else "shop/ledger.py",
+            ):
+                page.say(
+                    f'  File "/opt/app/lib/{name}", line {page.rng.randrange(40, 900)}, in {page.fill("{word}")}',
+                    "    return self.run(*args)",
+                )
         if index in spots:
-            page.say("requests.exceptions.ConnectionError: ('Connection aborted.', RemoteDisconnected('Remote end closed connection'))")
-            page.say(stamp + page.fill("WARNING/Worker-{few} retrying in 2s]"), stamp + page.fill("INFO/Worker-{few} retry 1 succeeded]"))
+            page.say(
+                "requests.exceptions.ConnectionError: ('Connection aborted.', RemoteDisconnected('Remote end closed connection'))"
+            )
+            page.say(
+                stamp + page.fill("WARNING/Worker-{few} retrying in 2s]"),
+                stamp + page.fill("INFO/Worker-{few} retry 1 succeeded]"),
+            )
         if index == bad:
             page.plant(
                 'psycopg2.errors.UndefinedColumn: column "vat_rate" of relation "ledger" does not exist',
@@ -236,8 +271,20 @@ def progress_cr(page: Page) -> None:
                 "Input/output error",
             )
         page.say(page.fill("media/2026/{few}/clip-{n}.mov"))
-        steps = [f"{page.rng.randrange(10**8):>15,} {percent:3}%  {page.between(20, 110):6.2f}MB/s    0:00:0{percent % 9}" for percent in range(4, 100, 12)]
-        page.say("\r".join([*steps, page.fill(f"    142,606,336 100%  88.12MB/s    0:00:01 (xfr#{index}, to-chk={page.size - index}/{page.size})")]))
+        steps = [
+            f"{page.rng.randrange(10**8):>15,} {percent:3}%  {page.between(20, 110):6.2f}MB/s    0:00:0{percent % 9}"
+            for percent in range(4, 100, 12)
+        ]
+        page.say(
+            "\r".join(
+                [
+                    *steps,
+                    page.fill(
+                        f"    142,606,336 100%  88.12MB/s    0:00:01 (xfr#{index}, to-chk={page.size - index}/{page.size})"
+                    ),
+                ]
+            )
+        )
     page.say("", "sent 91,220,441,120 bytes  received 81,220 bytes  88,120,441.11 bytes/sec")
 
 
@@ -251,7 +298,11 @@ def tar_last_line(page: Page) -> None:
             "./srv/{word}/{n}/{tag}.parquet",
             "./srv/{word}/{n}/part-{hex}.snappy",
         ],
-        Plant(at=0.438, text="tar: ./srv/ledger/base.1: Cannot read: Input/output error", words=("./srv/ledger/base.1", "Cannot read")),
+        Plant(
+            at=0.438,
+            text="tar: ./srv/ledger/base.1: Cannot read: Input/output error",
+            words=("./srv/ledger/base.1", "Cannot read"),
+        ),
         Plant(at=1, text="Killed", words=("Killed",)),
     )
 
@@ -263,9 +314,13 @@ def ansible_recap(page: Page) -> None:
     for index in range(page.size):
         name, few = f"node{index + 1:04d}.example.com", page.fill("{few}")
         if index == spot:
-            page.plant(f"{name:26} : ok=3{few}   changed=0    unreachable=1    failed=0    skipped=4", name, "unreachable=1")
+            page.plant(
+                f"{name:26} : ok=3{few}   changed=0    unreachable=1    failed=0    skipped=4", name, "unreachable=1"
+            )
         else:
-            page.say(f"{name:26} : ok=4{few}   changed={page.rng.choice((0, 0, 0, 1))}    unreachable=0    failed=0    skipped=4")
+            page.say(
+                f"{name:26} : ok=4{few}   changed={page.rng.choice((0, 0, 0, 1))}    unreachable=0    failed=0    skipped=4"
+            )
 
 
 @output("ping", "ping -c 900 10.0.0.1", 900)
@@ -274,10 +329,16 @@ def ping(page: Page) -> None:
     (spot,) = page.spots(1)
     for index in range(page.size):
         if index == spot:
-            page.plant(f"64 bytes from 10.0.0.1: icmp_seq={index + 1} ttl=64 time=1843 ms", f"icmp_seq={index + 1} ", "time=1843 ms")
+            page.plant(
+                f"64 bytes from 10.0.0.1: icmp_seq={index + 1} ttl=64 time=1843 ms",
+                f"icmp_seq={index + 1} ",
+                "time=1843 ms",
+            )
         else:
             page.say(f"64 bytes from 10.0.0.1: icmp_seq={index + 1} ttl=64 time={page.between(0.2, 0.5):.3f} ms")
-    page.say("", "--- 10.0.0.1 ping statistics ---", f"{page.size} packets transmitted, {page.size} received, 0% packet loss")
+    page.say(
+        "", "--- 10.0.0.1 ping statistics ---", f"{page.size} packets transmitted, {page.size} received, 0% packet loss"
+    )
 
 
 _TCPDUMP = [

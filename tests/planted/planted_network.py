@@ -36,12 +36,29 @@ def netstat_s(page: Page) -> None:
         page.say(title + ":")
         for row in body.split(";"):
             if row == "FULL":
-                page.plant("    1884291 times the listen queue of a socket overflowed", "1884291", "listen queue of a socket overflowed", of="queue")
+                page.plant(
+                    "    1884291 times the listen queue of a socket overflowed",
+                    "1884291",
+                    "listen queue of a socket overflowed",
+                    of="queue",
+                )
             elif row == "DROP":
-                page.plant("    1884291 SYNs to LISTEN sockets dropped", "1884291", "SYNs to LISTEN sockets dropped", of="queue")
+                page.plant(
+                    "    1884291 SYNs to LISTEN sockets dropped",
+                    "1884291",
+                    "SYNs to LISTEN sockets dropped",
+                    of="queue",
+                )
             else:
                 page.say("    " + row)
-    page.say("IpExt:", "    InMcastPkts: 412", "    OutMcastPkts: 41", "    InOctets: 88122044121", "    OutOctets: 91220441201", "    InNoECTPkts: 8812044121")
+    page.say(
+        "IpExt:",
+        "    InMcastPkts: 412",
+        "    OutMcastPkts: 41",
+        "    InOctets: 88122044121",
+        "    OutOctets: 91220441201",
+        "    InNoECTPkts: 8812044121",
+    )
 
 
 @output("ethtool", "ethtool -S ens1f0", 64)
@@ -53,10 +70,26 @@ def ethtool(page: Page) -> None:
     for name in zero.split():
         page.say(f"     {name}: 0")
     page.plant("     rx_crc_errors_phy: 4812207", "rx_crc_errors_phy: 4812207")
-    for name in ("rx_in_range_len_errors_phy", "rx_undersize_pkts_phy", "rx_symbol_err_phy", "module_bad_shorted", "module_high_temp"):
+    for name in (
+        "rx_in_range_len_errors_phy",
+        "rx_undersize_pkts_phy",
+        "rx_symbol_err_phy",
+        "module_bad_shorted",
+        "module_high_temp",
+    ):
         page.say(f"     {name}: 0")
     for queue in range(page.size):
-        for name in ("packets", "bytes", "csum_unnecessary", "lro_packets", "xdp_drop", "buff_alloc_err", "wqe_err", "cache_full", "arfs_err"):
+        for name in (
+            "packets",
+            "bytes",
+            "csum_unnecessary",
+            "lro_packets",
+            "xdp_drop",
+            "buff_alloc_err",
+            "wqe_err",
+            "cache_full",
+            "arfs_err",
+        ):
             value = page.rng.randrange(10**6, 10**10) if name in {"packets", "bytes", "csum_unnecessary"} else 0
             page.say(f"     rx{queue}_{name}: {value}")
 
@@ -66,7 +99,9 @@ def ip_link(page: Page) -> None:
     (spot,) = page.spots(1)
     for index in range(page.size):
         name = f"ens{1 + index // 8}f{index % 8}"
-        page.say(f"{index + 2}: {name}: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP mode DEFAULT group default qlen 1000")
+        page.say(
+            f"{index + 2}: {name}: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP mode DEFAULT group default qlen 1000"
+        )
         page.say(f"    link/ether 3c:fd:fe:{index:02x}:11:{page.rng.randrange(256):02x} brd ff:ff:ff:ff:ff:ff")
         page.say("    RX:  bytes packets errors dropped  missed   mcast")
         traffic = f"    {page.rng.randrange(10**9, 10**12)} {page.rng.randrange(10**7, 10**9)}"
@@ -74,15 +109,33 @@ def ip_link(page: Page) -> None:
             page.plant(f"{traffic}  918204       0       0 41220", "918204")
         else:
             page.say(f"{traffic}      0       0       0 {page.fill('{n}')}")
-        page.say("    TX:  bytes packets errors dropped carrier collsns", f"    {page.rng.randrange(10**9, 10**12)} {page.rng.randrange(10**7, 10**9)}      0       0       0       0")
+        page.say(
+            "    TX:  bytes packets errors dropped carrier collsns",
+            f"    {page.rng.randrange(10**9, 10**12)} {page.rng.randrange(10**7, 10**9)}      0       0       0       0",
+        )
 
 
 @output("bonding", "cat /proc/net/bonding/*", 6)
 def bonding(page: Page) -> None:
     (spot,) = page.spots(1)
     for index in range(page.size):
-        page.say("Ethernet Channel Bonding Driver: v5.15.0-97-generic", "", "Bonding Mode: IEEE 802.3ad Dynamic link aggregation", "Transmit Hash Policy: layer3+4 (1)")
-        page.say("MII Status: up", "MII Polling Interval (ms): 100", "Up Delay (ms): 0", "Down Delay (ms): 0", "", "802.3ad info", "LACP active: on", "LACP rate: fast", "")
+        page.say(
+            "Ethernet Channel Bonding Driver: v5.15.0-97-generic",
+            "",
+            "Bonding Mode: IEEE 802.3ad Dynamic link aggregation",
+            "Transmit Hash Policy: layer3+4 (1)",
+        )
+        page.say(
+            "MII Status: up",
+            "MII Polling Interval (ms): 100",
+            "Up Delay (ms): 0",
+            "Down Delay (ms): 0",
+            "",
+            "802.3ad info",
+            "LACP active: on",
+            "LACP rate: fast",
+            "",
+        )
         for slave in range(2):
             bad = index == spot and slave == 1
             page.say(f"Slave Interface: ens{index}f{slave}")
@@ -92,21 +145,42 @@ def bonding(page: Page) -> None:
                 page.plant("Link Failure Count: 37", "Link Failure Count: 37", of="slave")
             else:
                 page.say("MII Status: up", "Speed: 25000 Mbps", "Duplex: full", "Link Failure Count: 0")
-            page.say(f"Permanent HW addr: 3c:fd:fe:{index:02x}:{slave:02x}:41", "Slave queue ID: 0", f"Aggregator ID: {2 if bad else 1}", "")
+            page.say(
+                f"Permanent HW addr: 3c:fd:fe:{index:02x}:{slave:02x}:41",
+                "Slave queue ID: 0",
+                f"Aggregator ID: {2 if bad else 1}",
+                "",
+            )
 
 
 @output("ibstat", "ibstat", 8)
 def ibstat(page: Page) -> None:
     (spot,) = page.spots(1)
     for index in range(page.size):
-        page.say(f"CA 'mlx5_{index}'", "\tCA type: MT4129", "\tNumber of ports: 1", "\tFirmware version: 28.39.1002", "\tHardware version: 0", f"\tNode GUID: 0x{page.fill('{long}')}", "\tPort 1:")
+        page.say(
+            f"CA 'mlx5_{index}'",
+            "\tCA type: MT4129",
+            "\tNumber of ports: 1",
+            "\tFirmware version: 28.39.1002",
+            "\tHardware version: 0",
+            f"\tNode GUID: 0x{page.fill('{long}')}",
+            "\tPort 1:",
+        )
         bad = index == spot
         if bad:
             page.plant("\t\tState: Down", "State: Down", of="port")
             page.plant("\t\tPhysical state: Polling", "Physical state: Polling", of="port")
         else:
             page.say("\t\tState: Active", "\t\tPhysical state: LinkUp")
-        page.say(f"\t\tRate: {10 if bad else 400}", f"\t\tBase lid: {0 if bad else 40 + index}", "\t\tLMC: 0", "\t\tSM lid: 1", "\t\tCapability mask: 0xa651e848", f"\t\tPort GUID: 0x{page.fill('{long}')}", "\t\tLink layer: InfiniBand")
+        page.say(
+            f"\t\tRate: {10 if bad else 400}",
+            f"\t\tBase lid: {0 if bad else 40 + index}",
+            "\t\tLMC: 0",
+            "\t\tSM lid: 1",
+            "\t\tCapability mask: 0xa651e848",
+            f"\t\tPort GUID: 0x{page.fill('{long}')}",
+            "\t\tLink layer: InfiniBand",
+        )
 
 
 _BASE64 = string.ascii_letters + string.digits + "+/"
@@ -116,12 +190,31 @@ _BASE64 = string.ascii_letters + string.digits + "+/"
 def openssl_verify(page: Page) -> None:
     page.say("CONNECTED(00000003)", "---", "Certificate chain")
     for depth in range(page.size):
-        page.say(f" {depth} s:CN = {('shop.example.com', 'R3', 'ISRG Root X1')[depth]}", "   i:C = US, O = Let's Encrypt, CN = R3", "-----BEGIN CERTIFICATE-----")
+        page.say(
+            f" {depth} s:CN = {('shop.example.com', 'R3', 'ISRG Root X1')[depth]}",
+            "   i:C = US, O = Let's Encrypt, CN = R3",
+            "-----BEGIN CERTIFICATE-----",
+        )
         page.say(*("".join(page.rng.choices(_BASE64, k=64)) for _ in range(26)), "-----END CERTIFICATE-----")
-    page.say("---", "No client certificate CA names sent", "Peer signing digest: SHA256", "SSL handshake has read 4412 bytes and written 401 bytes")
+    page.say(
+        "---",
+        "No client certificate CA names sent",
+        "Peer signing digest: SHA256",
+        "SSL handshake has read 4412 bytes and written 401 bytes",
+    )
     page.plant("Verification error: certificate has expired", "certificate has expired", of="verify")
-    page.say("---", "New, TLSv1.3, Cipher is TLS_AES_256_GCM_SHA384", "Server public key is 2048 bit", "Secure Renegotiation IS NOT supported", "Early data was not sent")
-    page.plant("Verify return code: 10 (certificate has expired)", "Verify return code: 10 (certificate has expired)", of="verify")
+    page.say(
+        "---",
+        "New, TLSv1.3, Cipher is TLS_AES_256_GCM_SHA384",
+        "Server public key is 2048 bit",
+        "Secure Renegotiation IS NOT supported",
+        "Early data was not sent",
+    )
+    page.plant(
+        "Verify return code: 10 (certificate has expired)",
+        "Verify return code: 10 (certificate has expired)",
+        of="verify",
+    )
     page.say("---", "DONE")
 
 
@@ -134,7 +227,9 @@ def certificate_dates(page: Page) -> None:
         if index == spot:
             page.plant("notAfter=Aug 11 23:59:59 2019 GMT", "Aug 11 23:59:59 2019")
         else:
-            page.say(f"notAfter={page.rng.choice(('May', 'Jun', 'Sep', 'Dec'))} {page.rng.randrange(10, 29)} 23:59:59 {page.rng.choice((2026, 2027))} GMT")
+            page.say(
+                f"notAfter={page.rng.choice(('May', 'Jun', 'Sep', 'Dec'))} {page.rng.randrange(10, 29)} 23:59:59 {page.rng.choice((2026, 2027))} GMT"
+            )
 
 
 @output("clock-table", "clush -a 'chronyc -c tracking' | column -t", 320)
@@ -145,7 +240,9 @@ def clock_table(page: Page) -> None:
         if index == spot:
             page.plant(f"node{index + 1:04d}    -               0        -             -", f"node{index + 1:04d}")
         else:
-            page.say(f"node{index + 1:04d}    10.0.0.{page.rng.choice((11, 12, 13)):<9}{3:<9}{page.between(-0.0009, 0.0009):<+13.9f} Normal")
+            page.say(
+                f"node{index + 1:04d}    10.0.0.{page.rng.choice((11, 12, 13)):<9}{3:<9}{page.between(-0.0009, 0.0009):<+13.9f} Normal"
+            )
 
 
 @output("chronyc-sources", "chronyc -n sources (on 60 hosts)", 60)
@@ -154,8 +251,14 @@ def chronyc_sources(page: Page) -> None:
     (spot,) = page.spots(1)
     for index in range(page.size):
         if index == spot:
-            page.plant(f"^? 10.0.{index}.12                    0  10     0     -     +0ns[   +0ns] +/-    0ns", f"10.0.{index}.12", "^?")
+            page.plant(
+                f"^? 10.0.{index}.12                    0  10     0     -     +0ns[   +0ns] +/-    0ns",
+                f"10.0.{index}.12",
+                "^?",
+            )
         for last in (11, 12, 13):
             if index == spot and last == 12:
                 continue
-            page.say(f"^{'*' if last == 11 else '+'} 10.0.{index}.{last}                    2  10   377   {page.rng.randrange(10, 900):3}    {page.rng.randrange(-90, 90):+d}us[{page.rng.randrange(-90, 90):+4d}us] +/-   {page.rng.randrange(4, 19)}ms")
+            page.say(
+                f"^{'*' if last == 11 else '+'} 10.0.{index}.{last}                    2  10   377   {page.rng.randrange(10, 900):3}    {page.rng.randrange(-90, 90):+d}us[{page.rng.randrange(-90, 90):+4d}us] +/-   {page.rng.randrange(4, 19)}ms"
+            )

@@ -10,7 +10,7 @@ import random
 import string
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 __all__ = ["OUTPUTS", "Decisive", "Generator", "Output", "Page", "Place", "Plant", "make", "output", "seen"]
 
@@ -87,10 +87,33 @@ class _Words(Mapping[str, str]):
         return len(self._makers)
 
 
-_NOUNS = (
-    "orders invoices sessions customers payments products carts reports exports images events accounts audit search "
-    "mailer metrics ledger catalog billing stock returns coupons profiles reviews shipments"
-).split()
+_NOUNS = [
+    "orders",
+    "invoices",
+    "sessions",
+    "customers",
+    "payments",
+    "products",
+    "carts",
+    "reports",
+    "exports",
+    "images",
+    "events",
+    "accounts",
+    "audit",
+    "search",
+    "mailer",
+    "metrics",
+    "ledger",
+    "catalog",
+    "billing",
+    "stock",
+    "returns",
+    "coupons",
+    "profiles",
+    "reviews",
+    "shipments",
+]
 
 
 class Page:
@@ -99,7 +122,7 @@ class Page:
     def __init__(self, rng: random.Random, size: int) -> None:
         self.rng = rng
         self.size = size
-        self.now = datetime(2026, 3, 9, 0, 0, 7)
+        self.now = datetime(2026, 3, 9, 0, 0, 7, tzinfo=UTC)
         self._words = _Words(rng)
         self._rows: list[str] = []
         self._found: dict[str, list[Place]] = {}
@@ -189,4 +212,6 @@ def make(name: str, seed: int = 1, most: int | None = None) -> Output:
 def seen(decisive: Decisive, texts: Sequence[str]) -> bool:
     """Whether one of the texts holds all words of one of the places; spaces and case do not count."""
     flat = [" ".join(text.split()).lower() for text in texts]
-    return any(all(" ".join(word.split()).lower() in text for word in p.words) for p in decisive.places for text in flat)
+    return any(
+        all(" ".join(word.split()).lower() in text for word in p.words) for p in decisive.places for text in flat
+    )

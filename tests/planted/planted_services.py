@@ -29,7 +29,9 @@ def nginx_access(page: Page) -> None:
         start = page.fill("{net} - - ") + f"[{page.tick(0.8):%d/%b/%Y:%H:%M:%S} +0000] "
         end = f' "-" {page.rng.choice(_AGENTS)}'
         if index == spot:
-            page.plant(start + page.fill('"POST /api/checkout HTTP/1.1" 500 177') + end, "POST /api/checkout", " 500 177")
+            page.plant(
+                start + page.fill('"POST /api/checkout HTTP/1.1" 500 177') + end, "POST /api/checkout", " 500 177"
+            )
         page.say(start + page.any(_ACCESS) + end)
 
 
@@ -68,7 +70,7 @@ _POSTGRES = [
     "LOG:  duration: {n}.{few} ms  execute <unnamed>: SELECT * FROM {word} WHERE id = $1",
     'ERROR:  duplicate key value violates unique constraint "{word}_pkey"',
     "DETAIL:  Key (id)=({big}) already exists.",
-    'STATEMENT:  INSERT INTO {word} (id, created) VALUES ($1, now()) ON CONFLICT DO NOTHING',
+    "STATEMENT:  INSERT INTO {word} (id, created) VALUES ($1, now()) ON CONFLICT DO NOTHING",
     "LOG:  could not receive data from client: Connection reset by peer",
     "LOG:  connection authorized: user=shop database=shop application_name={word}",
     "LOG:  disconnection: session time: 0:0{few}:12.{few} user=shop database=shop host={ip} port={port}",
@@ -195,7 +197,9 @@ def rabbitmq_queues(page: Page) -> None:
 
 @output("kafka-groups", "kafka-consumer-groups.sh --describe --all-groups", 900)
 def kafka_groups(page: Page) -> None:
-    page.say("GROUP           TOPIC           PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG     CONSUMER-ID                HOST")
+    page.say(
+        "GROUP           TOPIC           PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG     CONSUMER-ID                HOST"
+    )
     (spot,) = page.spots(1)
     for index in range(page.size):
         word, offset = page.fill("{word}"), page.rng.randrange(10**6, 10**8)
@@ -204,17 +208,23 @@ def kafka_groups(page: Page) -> None:
             row = f"{start} {offset:<15} {offset + 8812311:<15} 8812311 {'-':26} -"
             page.plant(row, word, "8812311")
         lag = page.rng.choice((0, 0, 0, 1, 3, 12))
-        page.say(f"{start} {offset:<15} {offset + lag:<15} {lag:<7} consumer-{page.fill('{few}-{long}'):17} /{page.fill('{ip}')}")
+        page.say(
+            f"{start} {offset:<15} {offset + lag:<15} {lag:<7} consumer-{page.fill('{few}-{long}'):17} /{page.fill('{ip}')}"
+        )
 
 
 @output("haproxy-stats", "echo 'show stat' | socat stdio /run/haproxy.sock", 160)
 def haproxy_stats(page: Page) -> None:
-    page.say("# pxname,svname,qcur,qmax,scur,smax,slim,stot,bin,bout,dreq,dresp,ereq,econ,eresp,wretr,wredis,status,weight,act,bck,"
-             "chkfail,chkdown,lastchg,downtime,qlimit,pid,iid,sid,throttle,lbtot,tracked,type,rate,rate_lim,rate_max,check_status,"
-             "check_code,check_duration,hrsp_1xx,hrsp_2xx,hrsp_3xx,hrsp_4xx,hrsp_5xx,hrsp_other,hanafail,req_rate,cli_abrt,srv_abrt")
+    page.say(
+        "# pxname,svname,qcur,qmax,scur,smax,slim,stot,bin,bout,dreq,dresp,ereq,econ,eresp,wretr,wredis,status,weight,act,bck,"
+        "chkfail,chkdown,lastchg,downtime,qlimit,pid,iid,sid,throttle,lbtot,tracked,type,rate,rate_lim,rate_max,check_status,"
+        "check_code,check_duration,hrsp_1xx,hrsp_2xx,hrsp_3xx,hrsp_4xx,hrsp_5xx,hrsp_other,hanafail,req_rate,cli_abrt,srv_abrt"
+    )
     (spot,) = page.spots(1)
     for index in range(page.size):
-        start = page.fill(f"be_{{word}},web-{index + 1:03d},0,{{few}},{{few}},4{{few}},,{{big}},{{big}},{{big}},,0,,0,{{few}},0,0,")
+        start = page.fill(
+            f"be_{{word}},web-{index + 1:03d},0,{{few}},{{few}},4{{few}},,{{big}},{{big}},{{big}},,0,,0,{{few}},0,0,"
+        )
         end = page.fill(",10{few},,{big},,2,1{few},,41,")
         codes = page.fill(",{ms},0,{big},{n},{n},{few},0,,,{n},0")
         if index == spot:

@@ -14,9 +14,15 @@ def df(page: Page) -> None:
     for index in range(page.size):
         total, share = page.rng.randrange(20, 900) * 1048576, page.between(0.08, 0.71)
         if index == spot:
-            page.plant(f"{'/dev/mapper/vg0-spool':31} ext4   {total:>11} {total:>10} {0:>10}     100% /var/spool/mail", "/var/spool/mail", "100%")
+            page.plant(
+                f"{'/dev/mapper/vg0-spool':31} ext4   {total:>11} {total:>10} {0:>10}     100% /var/spool/mail",
+                "/var/spool/mail",
+                "100%",
+            )
         used = int(total * share)
-        page.say(f"/dev/mapper/vg0-{page.fill('{word}{few}'):15} ext4   {total:>11} {used:>10} {total - used:>10} {int(share * 100) + 1:>7}% /srv/{index:02d}")
+        page.say(
+            f"/dev/mapper/vg0-{page.fill('{word}{few}'):15} ext4   {total:>11} {used:>10} {total - used:>10} {int(share * 100) + 1:>7}% /srv/{index:02d}"
+        )
 
 
 @output("df-inodes", "df -Pi", 60)
@@ -26,21 +32,36 @@ def df_inodes(page: Page) -> None:
     for index in range(page.size):
         total, share = 6553600, page.between(0.01, 0.34)
         if index == spot:
-            page.plant(f"{'/dev/mapper/vg0-sessions':31} {total:>9} {total:>9} {0:>9}  100% /var/lib/php/sessions", "/var/lib/php/sessions", "100%")
+            page.plant(
+                f"{'/dev/mapper/vg0-sessions':31} {total:>9} {total:>9} {0:>9}  100% /var/lib/php/sessions",
+                "/var/lib/php/sessions",
+                "100%",
+            )
         used = int(total * share)
-        page.say(f"/dev/mapper/vg0-{page.fill('{word}{few}'):15} {total:>9} {used:>9} {total - used:>9} {int(share * 100) + 1:>4}% /srv/{index:02d}")
+        page.say(
+            f"/dev/mapper/vg0-{page.fill('{word}{few}'):15} {total:>9} {used:>9} {total - used:>9} {int(share * 100) + 1:>4}% /srv/{index:02d}"
+        )
 
 
 @output("mount", "cat /proc/mounts", 120)
 def mount(page: Page) -> None:
-    page.say("proc /proc proc rw,nosuid,nodev,noexec,relatime 0 0", "sysfs /sys sysfs rw,nosuid,nodev,noexec,relatime 0 0")
-    page.say("tmpfs /run tmpfs rw,nosuid,nodev,size=6569996k,mode=755 0 0", "/dev/sda2 / ext4 rw,relatime,errors=remount-ro 0 0")
+    page.say(
+        "proc /proc proc rw,nosuid,nodev,noexec,relatime 0 0", "sysfs /sys sysfs rw,nosuid,nodev,noexec,relatime 0 0"
+    )
+    page.say(
+        "tmpfs /run tmpfs rw,nosuid,nodev,size=6569996k,mode=755 0 0",
+        "/dev/sda2 / ext4 rw,relatime,errors=remount-ro 0 0",
+    )
     (spot,) = page.spots(1)
     for index in range(page.size):
         if index == spot:
-            page.plant("/dev/mapper/vg0-data /var/lib/mysql ext4 ro,relatime,errors=remount-ro 0 0", "/var/lib/mysql ext4 ro,")
+            page.plant(
+                "/dev/mapper/vg0-data /var/lib/mysql ext4 ro,relatime,errors=remount-ro 0 0", "/var/lib/mysql ext4 ro,"
+            )
         elif index % 9 == 0:
-            page.say(f"/dev/loop{index} /snap/{page.fill('{word}')}/{index} squashfs ro,nodev,relatime,errors=continue 0 0")
+            page.say(
+                f"/dev/loop{index} /snap/{page.fill('{word}')}/{index} squashfs ro,nodev,relatime,errors=continue 0 0"
+            )
         else:
             page.say(f"/dev/mapper/vg0-{page.fill('{word}')} /srv/{index:03d} ext4 rw,relatime,errors=remount-ro 0 0")
 
@@ -59,13 +80,25 @@ def lsblk(page: Page) -> None:
 
 @output("smartctl", "smartctl -a /dev/sdf", 1)
 def smartctl(page: Page) -> None:
-    page.say("smartctl 7.2 2020-12-30 r5155 [x86_64-linux-5.15.0] (local build)", "", "=== START OF INFORMATION SECTION ===")
-    page.say("Device Model:     ST12000NM0008-2H3101", "Firmware Version: SN02", "User Capacity:    12,000,138,625,024 bytes [12.0 TB]")
+    page.say(
+        "smartctl 7.2 2020-12-30 r5155 [x86_64-linux-5.15.0] (local build)", "", "=== START OF INFORMATION SECTION ==="
+    )
+    page.say(
+        "Device Model:     ST12000NM0008-2H3101",
+        "Firmware Version: SN02",
+        "User Capacity:    12,000,138,625,024 bytes [12.0 TB]",
+    )
     page.say("SMART support is: Enabled", "", "=== START OF READ SMART DATA SECTION ===")
     page.say("SMART overall-health self-assessment test result: PASSED", "", "General SMART Values:")
     page.say("Offline data collection status:  (0x82)\tOffline data collection activity was completed without error.")
-    page.say("Self-test execution status:      (   0)\tThe previous self-test routine completed without error or no self-test has ever been run.")
-    page.say("Error logging capability:        (0x01)\tError logging supported.", "SCT capabilities: \t       (0x50bd)\tSCT Error Recovery Control supported.", "")
+    page.say(
+        "Self-test execution status:      (   0)\tThe previous self-test routine completed without error or no self-test has ever been run."
+    )
+    page.say(
+        "Error logging capability:        (0x01)\tError logging supported.",
+        "SCT capabilities: \t       (0x50bd)\tSCT Error Recovery Control supported.",
+        "",
+    )
     page.say("ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_FAILED RAW_VALUE")
     table = (
         "1 Raw_Read_Error_Rate 81220112,3 Spin_Up_Time 0,4 Start_Stop_Count 41,5 Reallocated_Sector_Ct 0,7 Seek_Error_Rate 412201128,"
@@ -81,9 +114,16 @@ def smartctl(page: Page) -> None:
             page.plant(row, name, "184")
         else:
             page.say(row)
-    page.say("", "SMART Error Log Version: 1", "No Errors Logged", "", "SMART Self-test log structure revision number 1")
+    page.say(
+        "", "SMART Error Log Version: 1", "No Errors Logged", "", "SMART Self-test log structure revision number 1"
+    )
     page.say("Num  Test_Description    Status                  Remaining  LifeTime(hours)  LBA_of_first_error")
-    page.say(*(f"#{n:2}  Short offline       Completed without error       00%     {31220 - n * 24}         -" for n in range(1, 21)))
+    page.say(
+        *(
+            f"#{n:2}  Short offline       Completed without error       00%     {31220 - n * 24}         -"
+            for n in range(1, 21)
+        )
+    )
 
 
 @output("mdadm-detail", "mdadm --detail /dev/md*", 14)
@@ -91,15 +131,37 @@ def mdadm_detail(page: Page) -> None:
     (spot,) = page.spots(1)
     for index in range(page.size):
         bad = index == spot
-        page.say(f"/dev/md{index}:", "           Version : 1.2", "        Raid Level : raid1", "        Array Size : 976630464 (931.39 GiB 1000.07 GB)")
-        page.say("      Raid Devices : 2", f"     Total Devices : {1 if bad else 2}", "       Persistence : Superblock is persistent")
+        page.say(
+            f"/dev/md{index}:",
+            "           Version : 1.2",
+            "        Raid Level : raid1",
+            "        Array Size : 976630464 (931.39 GiB 1000.07 GB)",
+        )
+        page.say(
+            "      Raid Devices : 2",
+            f"     Total Devices : {1 if bad else 2}",
+            "       Persistence : Superblock is persistent",
+        )
         if bad:
             page.plant("             State : clean, degraded", "State : clean, degraded")
         else:
             page.say(f"             State : {page.rng.choice(('clean', 'active'))}")
-        page.say(f"    Active Devices : {1 if bad else 2}", "    Failed Devices : 0", "     Spare Devices : 0", f"              UUID : {page.fill('{hex}:{hex}:{hex}:{hex}')}")
-        page.say("    Number   Major   Minor   RaidDevice State", "       0       8        1        0      active sync   /dev/sda1")
-        page.say("       -       0        0        1      removed" if bad else "       1       8       17        1      active sync   /dev/sdb1", "")
+        page.say(
+            f"    Active Devices : {1 if bad else 2}",
+            "    Failed Devices : 0",
+            "     Spare Devices : 0",
+            f"              UUID : {page.fill('{hex}:{hex}:{hex}:{hex}')}",
+        )
+        page.say(
+            "    Number   Major   Minor   RaidDevice State",
+            "       0       8        1        0      active sync   /dev/sda1",
+        )
+        page.say(
+            "       -       0        0        1      removed"
+            if bad
+            else "       1       8       17        1      active sync   /dev/sdb1",
+            "",
+        )
 
 
 @output("mdstat", "cat /proc/mdstat", 18)
@@ -121,8 +183,17 @@ def zpool_status(page: Page) -> None:
     (spot,) = page.spots(1)
     for index in range(page.size):
         bad = index == spot
-        page.say(f"  pool: tank{index}", " state: ONLINE", "  scan: scrub repaired 0B in 05:12:44 with 0 errors on Sun Mar  8 05:36:45 2026", "config:", "")
-        page.say("        NAME                        STATE     READ WRITE CKSUM", f"        tank{index:<3}                     ONLINE       0     0     0")
+        page.say(
+            f"  pool: tank{index}",
+            " state: ONLINE",
+            "  scan: scrub repaired 0B in 05:12:44 with 0 errors on Sun Mar  8 05:36:45 2026",
+            "config:",
+            "",
+        )
+        page.say(
+            "        NAME                        STATE     READ WRITE CKSUM",
+            f"        tank{index:<3}                     ONLINE       0     0     0",
+        )
         for disk in range(12):
             name = page.fill("wwn-0x5000c500{hex}")
             if bad and disk == 7:
@@ -139,27 +210,40 @@ def lvs(page: Page) -> None:
     for index in range(page.size):
         if index == spot:
             page.plant("  pool7            vg1  twi-aotzD-    1.00t              100.00 45.13", "pool7", "100.00")
-        page.say(f"  vm{index:03d}-disk0      vg1  Vwi-aotz--   {page.between(10, 90):5.2f}g pool{index % 6}        {page.between(4, 71):5.2f}")
+        page.say(
+            f"  vm{index:03d}-disk0      vg1  Vwi-aotz--   {page.between(10, 90):5.2f}g pool{index % 6}        {page.between(4, 71):5.2f}"
+        )
 
 
 @output("multipath", "multipath -ll", 24)
 def multipath(page: Page) -> None:
     (spot,) = page.spots(1)
     for index in range(page.size):
-        page.say(page.fill(f"mpath{chr(97 + index)} (3600508b4000{{hex}}00{{hex}}) dm-{index} HP,HSV300"), "size=2.0T features='1 queue_if_no_path' hwhandler='1 alua' wp=rw")
+        page.say(
+            page.fill(f"mpath{chr(97 + index)} (3600508b4000{{hex}}00{{hex}}) dm-{index} HP,HSV300"),
+            "size=2.0T features='1 queue_if_no_path' hwhandler='1 alua' wp=rw",
+        )
         for group, status in (("active", 50), ("enabled", 10)):
             page.say(f"{'|' if status == 50 else '`'}-+- policy='service-time 0' prio={status} status={group}")
             for path in range(2):
                 name = f"sd{chr(97 + index)}{chr(97 + path + (0 if status == 50 else 2))}"
                 if index == spot and group == "enabled" and path:
-                    page.plant(f"  `- 4:0:{path}:{index} {name} 8:{index * 16} failed faulty running", f"{name} ", "failed faulty")
+                    page.plant(
+                        f"  `- 4:0:{path}:{index} {name} 8:{index * 16} failed faulty running",
+                        f"{name} ",
+                        "failed faulty",
+                    )
                 else:
-                    page.say(f"{'| ' if status == 50 else '  '}`- 3:0:{path}:{index} {name} 8:{index * 16} active ready running")
+                    page.say(
+                        f"{'| ' if status == 50 else '  '}`- 3:0:{path}:{index} {name} 8:{index * 16} active ready running"
+                    )
 
 
 @output("ceph-tree", "ceph osd tree", 400)
 def ceph_tree(page: Page) -> None:
-    page.say("ID   CLASS  WEIGHT     TYPE NAME          STATUS  REWEIGHT  PRI-AFF", " -1         4364.1377  root default")
+    page.say(
+        "ID   CLASS  WEIGHT     TYPE NAME          STATUS  REWEIGHT  PRI-AFF", " -1         4364.1377  root default"
+    )
     (spot,) = page.spots(1)
     for index in range(page.size):
         if index % 20 == 0:
@@ -179,13 +263,21 @@ def ceph_health(page: Page) -> None:
     for index in range(page.size):
         if index == spot:
             page.say("[ERR] PG_DAMAGED: Possible data damage: 1 pg inconsistent")
-            page.plant("    pg 4.1f is active+clean+inconsistent, acting [41,7,112]", "pg 4.1f is active+clean+inconsistent")
+            page.plant(
+                "    pg 4.1f is active+clean+inconsistent, acting [41,7,112]", "pg 4.1f is active+clean+inconsistent"
+            )
         page.say(f"    pg {index % 9}.{index:x} not deep-scrubbed since 2026-02-{1 + index % 20:02d}T04:11:09.112+0000")
 
 
 @output("storcli", "storcli64 /c0 /eall /sall show", 24)
 def storcli(page: Page) -> None:
-    page.say("CLI Version = 007.1907.0000.0000", "Status = Success", "Description = Show Drive Information Succeeded.", "", "Drive Information :")
+    page.say(
+        "CLI Version = 007.1907.0000.0000",
+        "Status = Success",
+        "Description = Show Drive Information Succeeded.",
+        "",
+        "Drive Information :",
+    )
     page.say("=" * 80, "EID:Slt DID State DG       Size Intf Med SED PI SeSz Model                Sp Type", "-" * 80)
     (spot,) = page.spots(1)
     for enclosure in (252, 253):
@@ -196,7 +288,12 @@ def storcli(page: Page) -> None:
                 page.plant(row, f"{enclosure}:{slot} ", "UBad")
             else:
                 page.say(row)
-    page.say("-" * 80, "", "EID=Enclosure Device ID|Slt=Slot No|DID=Device ID|DG=DriveGroup", "UGood=Unconfigured Good|UBad=Unconfigured Bad|Offln=Offline|Onln=Online")
+    page.say(
+        "-" * 80,
+        "",
+        "EID=Enclosure Device ID|Slt=Slot No|DID=Device ID|DG=DriveGroup",
+        "UGood=Unconfigured Good|UBad=Unconfigured Bad|Offln=Offline|Onln=Online",
+    )
 
 
 @output("iostat", "iostat -x 5 60", 60)
@@ -204,15 +301,23 @@ def iostat(page: Page) -> None:
     page.say("Linux 5.15.0-97-generic (db-07) \t03/09/2026 \t_x86_64_\t(32 CPU)", "")
     bad = page.rng.randrange(page.size // 3, page.size // 2)
     for index in range(page.size):
-        page.say("avg-cpu:  %user   %nice %system %iowait  %steal   %idle", f"          {page.between(8, 14):5.2f}    0.00   {page.between(2, 4):5.2f}    {page.between(0.1, 0.9):.2f}    0.00   81.20", "")
+        page.say(
+            "avg-cpu:  %user   %nice %system %iowait  %steal   %idle",
+            f"          {page.between(8, 14):5.2f}    0.00   {page.between(2, 4):5.2f}    {page.between(0.1, 0.9):.2f}    0.00   81.20",
+            "",
+        )
         page.say("Device            r/s     rkB/s   w/s     wkB/s   r_await w_await aqu-sz  %util")
         for disk in "abcdefghijkl":
             rate = f"sd{disk}            {page.between(10, 99):6.2f} {page.between(800, 4000):8.2f} {page.between(10, 99):6.2f} {page.between(500, 3000):8.2f}"
             if disk == "h" and bad <= index < bad + 3:
                 wait = page.between(2100, 3900)
-                page.plant(f"{rate} {wait:8.2f} {wait * 2:8.2f} {wait / 20:6.2f} 100.00", "sdh", f"{wait:.2f}", of="slow disk")
+                page.plant(
+                    f"{rate} {wait:8.2f} {wait * 2:8.2f} {wait / 20:6.2f} 100.00", "sdh", f"{wait:.2f}", of="slow disk"
+                )
             else:
-                page.say(f"{rate} {page.between(0.3, 4):8.2f} {page.between(0.3, 4):8.2f} {page.between(0, 0.9):6.2f} {page.between(2, 31):6.2f}")
+                page.say(
+                    f"{rate} {page.between(0.3, 4):8.2f} {page.between(0.3, 4):8.2f} {page.between(0, 0.9):6.2f} {page.between(2, 31):6.2f}"
+                )
         page.say("")
 
 
@@ -222,13 +327,25 @@ def fio(page: Page) -> None:
     for index in range(page.size):
         row = f"disk{index}: (groupid={index}, jobs=1): err="
         if index == spot:
-            page.plant(row + " 5 (file:io_u.c:1845, func=io_u error, error=Input/output error): pid=4112", f"disk{index}", "Input/output error")
+            page.plant(
+                row + " 5 (file:io_u.c:1845, func=io_u error, error=Input/output error): pid=4112",
+                f"disk{index}",
+                "Input/output error",
+            )
         else:
             page.say(row + f" 0: pid={4105 + index}: Mon Mar  9 04:12:{index:02d} 2026")
-        page.say(f"  read: IOPS={page.fill('{n}')}, BW=412MiB/s (432MB/s)(12.1GiB/30001msec)", f"    slat (usec): min=2, max={page.fill('{n}')}, avg= 4.12, stdev= 2.11")
-        page.say(f"    clat (usec): min=61, max={page.fill('{n}')}, avg=311.20, stdev=88.12", "    clat percentiles (usec):")
+        page.say(
+            f"  read: IOPS={page.fill('{n}')}, BW=412MiB/s (432MB/s)(12.1GiB/30001msec)",
+            f"    slat (usec): min=2, max={page.fill('{n}')}, avg= 4.12, stdev= 2.11",
+        )
+        page.say(
+            f"    clat (usec): min=61, max={page.fill('{n}')}, avg=311.20, stdev=88.12", "    clat percentiles (usec):"
+        )
         page.say(*(f"     | {p:2}.00th=[  {100 + p * 4}], {p + 5:2}.00th=[  {120 + p * 4}]" for p in range(10, 90, 20)))
-        page.say("  cpu          : usr=2.11%, sys=9.41%, ctx=401220, majf=0, minf=11", "     errors    : total=0, first_error=0/<0>" if index != spot else "  lat (msec)   : 2=0.01%")
+        page.say(
+            "  cpu          : usr=2.11%, sys=9.41%, ctx=401220, majf=0, minf=11",
+            "     errors    : total=0, first_error=0/<0>" if index != spot else "  lat (msec)   : 2=0.01%",
+        )
 
 
 @output("lsof", "lsof -nP", 15_000)
@@ -238,12 +355,21 @@ def lsof(page: Page) -> None:
     (spot,) = page.spots(1)
     for index in range(page.size):
         if index == spot:
-            page.plant("java      28114      app    7w      REG              253,2 48318382080    1311021 /var/log/app/gc.log (deleted)", "48318382080", "(deleted)")
+            page.plant(
+                "java      28114      app    7w      REG              253,2 48318382080    1311021 /var/log/app/gc.log (deleted)",
+                "48318382080",
+                "(deleted)",
+            )
         start = f"{page.rng.choice(('nginx', 'postgres', 'java', 'sshd', 'node')):9} {page.fill('{pid}'):>5}      app {page.rng.randrange(400):>4}"
-        page.say(start + page.any([
-            "u      REG              253,2       {n}    {big} /srv/{word}/{hex}.dat",
-            "u     IPv4             {big}         0t0        TCP {ip}:{port}->{ip}:5432 (ESTABLISHED)",
-            "r      REG              253,0       {n}    {big} /usr/lib/x86_64-linux-gnu/libgpg-error.so.0",
-            "u      REG                0,1       {n}    {big} /memfd:{word} (deleted)",
-            "u      CHR                1,3         0t0          6 /dev/null",
-        ]))
+        page.say(
+            start
+            + page.any(
+                [
+                    "u      REG              253,2       {n}    {big} /srv/{word}/{hex}.dat",
+                    "u     IPv4             {big}         0t0        TCP {ip}:{port}->{ip}:5432 (ESTABLISHED)",
+                    "r      REG              253,0       {n}    {big} /usr/lib/x86_64-linux-gnu/libgpg-error.so.0",
+                    "u      REG                0,1       {n}    {big} /memfd:{word} (deleted)",
+                    "u      CHR                1,3         0t0          6 /dev/null",
+                ]
+            )
+        )

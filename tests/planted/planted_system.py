@@ -14,7 +14,7 @@ _JOURNAL = [
     "sudo[{pid}]:   {user} : a password is required ; TTY=pts/{few} ; PWD=/srv ; USER=root ; COMMAND=/usr/bin/true",
     "named[{pid}]: network unreachable resolving '{word}.example.net/AAAA/IN': 2001:db8::{few}#53",
     "named[{pid}]: network unreachable resolving '{word}.example.org/A/IN': 2001:db8:1::{few}#53",
-    "dockerd[1188]: time=\"2026-03-09T01:00:00Z\" level=warning msg=\"reference for unknown type: application/octet\"",
+    'dockerd[1188]: time="2026-03-09T01:00:00Z" level=warning msg="reference for unknown type: application/octet"',
     "snmpd[911]: error on subcontainer 'ia_addr' insert (-1)",
     "systemd-resolved[702]: Using degraded feature set UDP instead of UDP+EDNS0 for DNS server {ip}.",
 ]
@@ -52,7 +52,7 @@ _BOOT = [
     "RAS: Correctable Errors collector initialized.",
     "sd {few}:0:0:0: [{disk}] Write cache: enabled, read cache: enabled, doesn't support DPO or FUA",
     "{disk}: {disk}1 {disk}2",
-    "audit: type=1400 audit(1772000{n}.{few}:{n}): apparmor=\"STATUS\" operation=\"profile_load\" name=\"{word}\"",
+    'audit: type=1400 audit(1772000{n}.{few}:{n}): apparmor="STATUS" operation="profile_load" name="{word}"',
     "IPv6: ADDRCONF(NETDEV_CHANGE): veth{hex}: link becomes ready",
     "br-{hex}: port {few}(veth{hex}) entered forwarding state",
     "usb {few}-1: new high-speed USB device number {few} using xhci_hcd",
@@ -119,7 +119,7 @@ _MESSAGES = [
     "puppet-agent[{pid}]: Applied catalog in {ms} seconds (failed=0, failed_to_restart=0)",
     "chef-client[{pid}]: Chef Run complete in {ms} seconds, 0 resources failed",
     "zabbix_agentd[{pid}]: active check {word}.error_count is supported again",
-    "nslcd[{pid}]: [{hex}] <passwd=\"{user}\"> connected to LDAP server ldap://{ip} after retry",
+    'nslcd[{pid}]: [{hex}] <passwd="{user}"> connected to LDAP server ldap://{ip} after retry',
 ]
 
 
@@ -210,7 +210,9 @@ def keepalived(page: Page) -> None:
     page.log(
         lambda: f"{page.tick():%b %d %H:%M:%S} lb-1 ",
         _KEEPALIVED,
-        Plant(at=0.64, text="Keepalived_vrrp[1201]: Netlink reports eth1 down", words=("reports eth1 down",), of="vrrp"),
+        Plant(
+            at=0.64, text="Keepalived_vrrp[1201]: Netlink reports eth1 down", words=("reports eth1 down",), of="vrrp"
+        ),
         Plant(
             at=0.6425,
             text="Keepalived_vrrp[1201]: (VI_DB) Entering FAULT STATE",
@@ -224,18 +226,36 @@ def keepalived(page: Page) -> None:
 def oom_dump(page: Page) -> None:
     """A task table of the kernel takes most of it."""
     stamp = f"{page.now:%b %d %H:%M:%S} app-11 kernel: "
-    page.say(stamp + "tomcat-exec-31 invoked oom-killer: gfp_mask=0x100cca(GFP_HIGHUSER_MOVABLE), order=0, oom_score_adj=0")
-    page.say(stamp + "CPU: 3 PID: 28160 Comm: tomcat-exec-31 Not tainted 5.15.0-97-generic #107-Ubuntu", stamp + "Call Trace:")
-    for name in ("dump_stack_lvl", "dump_header", "oom_kill_process.cold", "out_of_memory", "filemap_fault", "do_user_addr_fault"):
+    page.say(
+        stamp + "tomcat-exec-31 invoked oom-killer: gfp_mask=0x100cca(GFP_HIGHUSER_MOVABLE), order=0, oom_score_adj=0"
+    )
+    page.say(
+        stamp + "CPU: 3 PID: 28160 Comm: tomcat-exec-31 Not tainted 5.15.0-97-generic #107-Ubuntu",
+        stamp + "Call Trace:",
+    )
+    for name in (
+        "dump_stack_lvl",
+        "dump_header",
+        "oom_kill_process.cold",
+        "out_of_memory",
+        "filemap_fault",
+        "do_user_addr_fault",
+    ):
         page.say(stamp + f" {name}+0x{page.fill('{few}')}d/0x{page.fill('{few}')}b0")
-    page.say(stamp + "Node 0 Normal free:43104kB min:44012kB low:55012kB high:66012kB active_anon:{0}kB".format(page.fill("{big}")))
+    page.say(stamp + "Node 0 Normal free:43104kB min:44012kB low:55012kB high:66012kB active_anon:41220112kB")
     page.say(stamp + "Total swap = 0kB", stamp + "Tasks state (memory values in pages):")
     page.say(stamp + "[  pid  ]   uid  tgid total_vm      rss pgtables_bytes swapents oom_score_adj name")
     for index in range(page.size):
         pid, name = 500 + index * 7, page.any(["nginx", "php-fpm", "sshd", "bash", "containerd-shim", "node", "errord"])
-        page.say(stamp + f"[{pid:7}]    33 {pid:5} {page.fill('{n}'):>8} {page.fill('{n}'):>8}    77824        0             0 {name}")
+        page.say(
+            stamp
+            + f"[{pid:7}]    33 {pid:5} {page.fill('{n}'):>8} {page.fill('{n}'):>8}    77824        0             0 {name}"
+        )
     page.say(stamp + "[  28114]  1001 28114 17412119 15811204 131072000       0             0 java")
-    page.say(stamp + "oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task=java,pid=28114,uid=1001")
+    page.say(
+        stamp
+        + "oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task=java,pid=28114,uid=1001"
+    )
     page.plant(
         stamp + "Out of memory: Killed process 28114 (java) total-vm:69648476kB, anon-rss:63244816kB, file-rss:0kB",
         "Out of memory: Killed process 28114 (java)",
@@ -244,10 +264,22 @@ def oom_dump(page: Page) -> None:
         page.say(page.fill(f"{page.tick(30):%b %d %H:%M:%S} app-11 kernel: ") + page.any(_BOOT))
 
 
-_FRAMES = (
-    "__schedule schedule io_schedule wait_on_page_bit __jbd2_log_wait_for_space jbd2_journal_commit_transaction kthread "
-    "xfs_log_force submit_bio_wait __wait_on_buffer ext4_sync_file do_fsync ret_from_fork entry_SYSCALL_64_after_hwframe"
-).split()
+_FRAMES = [
+    "__schedule",
+    "schedule",
+    "io_schedule",
+    "wait_on_page_bit",
+    "__jbd2_log_wait_for_space",
+    "jbd2_journal_commit_transaction",
+    "kthread",
+    "xfs_log_force",
+    "submit_bio_wait",
+    "__wait_on_buffer",
+    "ext4_sync_file",
+    "do_fsync",
+    "ret_from_fork",
+    "entry_SYSCALL_64_after_hwframe",
+]
 
 
 @output("call-traces", "dmesg", 40)
@@ -258,7 +290,10 @@ def call_traces(page: Page) -> None:
         for _ in range(20):
             page.say(_uptime(page) + page.any(_BOOT))
         if block in {3, hung + 2}:
-            page.say(_uptime(page) + "perf: interrupt took too long (2511 > 2500), lowering kernel.perf_event_max_sample_rate to 79000")
+            page.say(
+                _uptime(page)
+                + "perf: interrupt took too long (2511 > 2500), lowering kernel.perf_event_max_sample_rate to 79000"
+            )
         if block == hung:
             page.plant(
                 _uptime(page) + "INFO: task jbd2/dm-3-8:1123 blocked for more than 122 seconds.",
