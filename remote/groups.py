@@ -244,7 +244,7 @@ class Table(object):
         self.words = {b"\x01": b"\x01"}  # the vocabulary: word -> word
         self.kinds = {}  # of the groups those that several were made one of
         self.strong = set()  # the words of their shapes
-        self.alerts = 0  # of the vocabulary, those that came from a hint
+        self.alerts = set()  # words with a hint in them
         self.lost_lines = self.lost_shapes = 0
 
     def add(self, lines, hidden):
@@ -295,14 +295,15 @@ class Table(object):
     def watch(self, joined):
         """Take words with a hint in them into the vocabulary before any line is looked for."""
         for word in hinted(joined, 50):
-            if len(word) <= WORD_MAX and word not in self.words and self.alerts < ALERTS_MAX:
+            # Where many are made up, there is still room for a plain one.
+            if len(word) <= WORD_MAX and len(self.alerts) < (ALERTS_MAX if len(word) > 9 else 4 * ALERTS_MAX):
                 self.words[word] = word
-                self.alerts += 1
+                self.alerts.add(word)
 
     def meet(self, key, shape, number, line, hidden):
         """The group of a line whose shape is not known."""
         words = key.split()
-        loose = [word if word in self.strong else b"?" for word in words]
+        loose = [word if word in self.strong or word in self.alerts else b"?" for word in words]
         group = self.kinds.get(shape_of(loose)) or self.kinds.get(squeeze(loose))
         if group is None:
             if len(self.groups) >= 2 * GROUPS_MAX:
@@ -369,7 +370,7 @@ class Table(object):
             self.words.update(zip(words, words))
             if shape in self.kinds:
                 self.strong.update(words)
-        self.alerts = 0
+        self.alerts = hinted(b" ".join(self.words), 1 << 30)
         self.cache.clear()
         self.cached = 0
         self.remember()
