@@ -20,14 +20,18 @@ TROUBLE = 2.0
 
 _KNOWN = 3.0
 _ODD = 1.5
+_FAR = 1.0
 _DETAIL = 1.5
 _STDERR = 0.5
 _ENDING = 1.0
 _BURST = 0.5
 _FREQUENT = 0.15
+_MOST_OFTEN = 5.0
 _WORDS_OF_TROUBLE = 0.3
 _WORDS_OF_NONE = 0.5
 _REPEATED = 0.6
+_ALIKE = 8.0
+_ALIKE_FROM = 0.8
 _SAME_COMPONENT = 0.08
 _MOST_LOOKS = 8
 
@@ -86,13 +90,15 @@ def _severity(group: Group, stream: str) -> float:
         severity -= _DETAIL
     if group.odd:
         severity += _ODD
+    if group.far:
+        severity = max(severity + _FAR / 2, _FAR)
     if stream == "stderr":
         severity += _STDERR
     return max(severity, 0.0)
 
 
 def _score(group: Group, severity: float, last: int, rc: int | None) -> float:
-    often = math.log2(group.count) if group.frame is Frame.NONE else 0.0
+    often = min(math.log2(group.count), _MOST_OFTEN) if group.frame is Frame.NONE else 0.0
     score = severity + (_FREQUENT if severity >= TROUBLE else -_FREQUENT / 10) * often
     span = group.last - group.row.number + 1
     if severity >= TROUBLE and group.count >= 10 and span * 10 <= last:
@@ -113,7 +119,10 @@ def _is_detail(group: Group) -> bool:
     if values * 2 > len(masked):
         return True
     return (
-        1 < len(masked) <= 5 and is_variable(masked[-1]) and masked[-2].endswith((":", "=")) and group.told.grade < WARN
+        1 < len(masked) <= 5
+        and is_variable(masked[-1])
+        and masked[-2].endswith((":", "="))
+        and group.told.grade < TROUBLE
     )
 
 
@@ -130,7 +139,8 @@ def _order(groups: Sequence[Group], scores: dict[int, float], most: int) -> list
         old, number, group = heapq.heappop(heap)
         words = set(group.words)
         overlap = len(words & shown) / len(words) if words else 1.0
-        now = _REPEATED * overlap + _SAME_COMPONENT * min(turns.get(group.component, 0), 10) - scores[id(group)]
+        alike = max(overlap - _ALIKE_FROM, 0.0) * _ALIKE
+        now = _REPEATED * overlap + alike + _SAME_COMPONENT * min(turns.get(group.component, 0), 10) - scores[id(group)]
         if heap and now > heap[0][0] and now > old and again.get(number, 0) < _MOST_LOOKS:
             again[number] = again.get(number, 0) + 1
             heapq.heappush(heap, (now, number, group))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checkrunner.findings.salience.levels import LETTERS, level_of_token, spoken_level
+from checkrunner.findings.salience.outliers import far_lines
 from checkrunner.findings.salience.prefix import Column, Kind, Layout, Layouts
 from checkrunner.findings.salience.rows import Row
 from checkrunner.findings.salience.severity import NOTHING, Told, told
@@ -29,7 +30,8 @@ _ENOUGH_SEVERE = 10
 @dataclass(slots=True)
 class Group:
     """Lines of one shape. `tokens` are the words of the first one that may be shown (level, names, message), `masked`
-    the same masked; `names` counts how many of them, from `first_name` on, name a component."""
+    the same masked; `names` counts how many of them, from `first_name` on, name a component. `odd` has an unusual code
+    in its prefix, `far` a number far from that of the other lines like it."""
 
     row: Row
     tokens: list[str]
@@ -39,6 +41,7 @@ class Group:
     first_name: int = 0
     names: int = 0
     odd: bool = False
+    far: bool = False
     frame: Frame = Frame.NONE
     cell: Cell | None = None
     count: int = 0
@@ -70,25 +73,54 @@ def collect(rows: Sequence[Row]) -> Groups:
     lines = [words if words else tokens_of(row.text[:LOOKED_AT]) for row, words in zip(rows, in_json, strict=True)]
     layouts = Layouts(lines, masks)
     marks = frames(lines)
-    cells = {} if layouts.in_words else table_cells(lines)
+    # The numbers of a log are no columns of a table.
+    logged = sum(1 for tokens in lines if layouts.of(tokens).columns)
+    cells = {} if logged * 2 > len(lines) else table_cells(lines)
+    alone = [
+        _group(row, tokens, layouts.of(tokens), mark, masks) if tokens else None
+        for row, tokens, mark in zip(rows, lines, marks, strict=True)
+    ]
+    for at, cell in cells.items():
+        if (one := alone[at]) is not None:
+            one.cell = cell
     found: dict[tuple[object, ...], Group] = {}
-    for at, row in enumerate(rows):
-        if not lines[at]:
-            continue
-        cell = cells.get(at)
-        group = _group(row, lines[at], layouts.of(lines[at]), marks[at], masks)
-        group.cell = cell
-        key = (group.level, group.odd, group.frame, cell.grade if cell else 0.0, *group.masked)
-        if group.frame is Frame.OTHER:
-            key = (Frame.OTHER,)
-        if len(found) >= _MOST_SHAPES and key not in found:
-            key = ("of the shapes that are too many",)
-        found.setdefault(key, group).add(row.count, row.last or row.number)
+    for some in _by_key(alone).values():
+        far = _far_of(some)
+        for at, group in enumerate(some):
+            group.far = at in far
+            key = _key(group)
+            if len(found) >= _MOST_SHAPES and key not in found:
+                key = ("of the shapes that are too many",)
+            found.setdefault(key, group).add(group.row.count, group.row.last or group.row.number)
     heads = {at: rows[at] for at in {cell.head for cell in cells.values()}}
-    groups = [group for group in found.values() if any(map(str.isalnum, "".join(group.tokens)))]
+    groups = sorted(found.values(), key=lambda group: group.row.number)
+    groups = [group for group in groups if any(map(str.isalnum, "".join(group.tokens)))]
     for group in groups:
         _read(group)
     return Groups(_merged(groups), heads, layouts.in_words)
+
+
+def _key(group: Group) -> tuple[object, ...]:
+    if group.frame is Frame.OTHER:
+        return (Frame.OTHER,)
+    grade = group.cell.grade if group.cell else 0.0
+    return (group.level, group.odd, group.far, group.frame, grade, *group.masked)
+
+
+def _by_key(alone: Sequence[Group | None]) -> dict[tuple[object, ...], list[Group]]:
+    found: dict[tuple[object, ...], list[Group]] = {}
+    for group in alone:
+        if group is not None:
+            found.setdefault(_key(group), []).append(group)
+    return found
+
+
+def _far_of(groups: list[Group]) -> set[int]:
+    """Those with a number far from the others'. Lines that stand for many are no measure."""
+    first = groups[0]
+    if first.frame is not Frame.NONE or any(group.row.count > 1 for group in groups):
+        return set()
+    return far_lines([group.tokens for group in groups], first.masked)
 
 
 def _group(row: Row, tokens: list[str], layout: Layout, frame: Frame, masks: Masks) -> Group:
@@ -158,7 +190,7 @@ def _merged(groups: list[Group]) -> list[Group]:
     found: dict[object, Group] = {}
     for group in groups:
         same: object = tuple(group.masked) if len(group.words) < _FEWEST_WORDS else group.words
-        key = (group.level, group.odd, group.frame, group.cell.grade if group.cell else 0, same)
+        key = (group.level, group.odd, group.far, group.frame, group.cell.grade if group.cell else 0, same)
         first = found.setdefault(key, group)
         if first is not group:
             first.add(group.count, group.last)
@@ -168,7 +200,7 @@ def _merged(groups: list[Group]) -> list[Group]:
 def _one_word_apart(groups: list[Group]) -> list[Group]:
     """Names are variables too: ``Failed password for NAME``. A word that is one of many in its place is taken for one,
     of many more where trouble is told: there it is likely to be what the trouble is with."""
-    places: dict[tuple[int, int, int], list[int]] = {}
+    places: dict[tuple[object, int, int], list[int]] = {}
     if len(groups) > _MOST_COMPARED:
         return groups
     for at, group in enumerate(groups):
@@ -180,11 +212,12 @@ def _one_word_apart(groups: list[Group]) -> list[Group]:
             whole ^= part
         for place, part in enumerate(parts):
             if place >= group.first_name + group.names:
-                places.setdefault((len(parts), place, whole ^ part), []).append(at)
+                kind = (len(parts), group.level, group.odd, group.far, group.cell.grade if group.cell else 0.0)
+                places.setdefault((kind, place, whole ^ part), []).append(at)
     gone: dict[int, int] = {}
     for (_, place, _), some in sorted(places.items(), key=lambda item: -len(item[1])):
         live = [at for at in some if at not in gone]
-        if len(live) < _ENOUGH_MILD or len({groups[at].level for at in live}) > 1:
+        if len(live) < _ENOUGH_MILD:
             continue
         severe = max(max(groups[at].told.grade, groups[at].level or 0) for at in live) >= 3
         if (severe and len(live) < _ENOUGH_SEVERE) or any(told(groups[at].masked[place]).grade for at in live):

@@ -194,8 +194,10 @@ def _to_the_message(columns: list[Column], lines: list[Sequence[str]], *, main: 
     sure = [at for at, column in enumerate(columns) if column.kind in {Kind.TIME, Kind.LEVEL}]
     if not sure or not _is_a_log(columns, sure):
         return _NONE
-    if all(column.kind is not Kind.TIME for column in columns) and not _are_numbers(columns[: sure[0]]):
+    if all(column.kind is not Kind.TIME for column in columns) and not _are_numbers(lines, sure[0]):
         return _NONE  # what stands before the level is what it is about
+    if sure[0] > 1 and not main and _tell(lines, sure[0]):
+        return _NONE
     core = end = sure[-1] + 1
     while end < len(columns):
         step = _steps(columns, end, [tokens[end] for tokens in lines if len(tokens) > end + 1], lines)
@@ -223,8 +225,14 @@ def _with_threads(columns: list[Column], lines: list[Sequence[str]]) -> list[Col
     return [Column(Kind.THREAD) if at in bracketed else column for at, column in enumerate(columns)]
 
 
-def _are_numbers(columns: list[Column]) -> bool:
-    return all(column.kind in {Kind.ID, Kind.SAME} and not any(map(str.isalpha, column.usual)) for column in columns)
+def _are_numbers(lines: list[Sequence[str]], end: int) -> bool:
+    return not any(char.isalpha() for tokens in lines for token in tokens[:end] for char in token)
+
+
+def _tell(lines: list[Sequence[str]], end: int) -> bool:
+    """Whether what stands before the time is a message, as in ``Active: failed since 2026-11-30``."""
+    said = {" ".join(tokens[:end]) for tokens in lines}
+    return any(token[0] == "(" for tokens in lines for token in tokens[:end]) or any(told(text).grade for text in said)
 
 
 def _as_name(column: Column) -> Column:

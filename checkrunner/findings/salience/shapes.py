@@ -17,6 +17,7 @@ VARIABLE = "#"
 PATH = "/#"
 
 _LONGEST_SHAPE = 300
+_A_LIST = 4
 _NEAR_THE_BEGINNING = 10
 _MOST_IN_BRACKETS = 10
 _MARKS = "\"'`()[]{}<>,;:!?|"
@@ -32,6 +33,7 @@ _CODE = re.compile(
     re.IGNORECASE,
 )
 _STATUS = re.compile(r"[1-5][0-9]{2}\Z")
+_PARTS = re.compile(r"[^a-z]+")
 _DIGITS = re.compile(r"[0-9]+")
 _RUN = re.compile(r"#(?:[.,:/_+*xTZ-]*#)+")
 _WORD = re.compile(r"[A-Za-z]{2,}")
@@ -43,6 +45,8 @@ def mask_token(token: str) -> str:
     """The token with what varies as ``#``, a path as ``/#``; a word is itself. Linear in its length."""
     if "/" in token and (path := _PATH.search(token)) is not None:
         return mask_token(token[: path.start()]) + PATH + mask_token(token[path.end() :])
+    if token.count(",") >= _A_LIST:
+        return ",".join(map(mask_token, token.split(",")))
     if _HAS_DIGIT.search(token) is None:
         return token
     if (code := _CODE.match(token)) is not None:
@@ -94,7 +98,7 @@ def mask_tokens(tokens: Sequence[str], masks: Masks) -> list[str]:
 
 def _is_watched(tokens: Sequence[str], at: int) -> bool:
     return any(
-        near.strip(_MARKS + "=.").lower() in WATCHED
+        not WATCHED.isdisjoint(_PARTS.split(near.lower()))
         for near in (*tokens[max(at - 2, 0) : at], *tokens[at + 1 : at + 3])
     )
 
