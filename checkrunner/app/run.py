@@ -110,6 +110,7 @@ def run_prepared(
         texts=lambda outcome: by_host[outcome.host].texts(outcome),
         titles=lambda outcome: by_host[outcome.host].title(outcome),
         to_text=json_text,
+        budget_tokens=prepared.request.settings.budget_tokens,
     )
 
 
