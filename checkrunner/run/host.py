@@ -135,11 +135,12 @@ class HostRun:
         for planned in checks:
             known = book.judged.get(planned.key)
             once = self._at.once.get(planned.key)
+            outcome = known or not_run(host, planned, why, self._at.lost)
             if once is not None and (known.host != host if known else not once.leave(host)):
-                book.leave_to_others(planned)
+                book.leave_to_others(planned, once.outcome or outcome)
             else:
                 # A check that was judged but whose slices never came keeps its verdict.
-                self._at.record(known or not_run(host, planned, why, self._at.lost))
+                self._at.record(outcome)
 
     def _stop_message(self) -> str:
         return _STOP_MESSAGES.get(self._stop.reason, self._stop.reason)

@@ -27,9 +27,14 @@ class Once:
             await self._changed.wait()
         return self._outcome
 
+    @property
+    def outcome(self) -> CheckOutcome | None:
+        """What came of it; None as long as nobody has run it."""
+        return self._outcome
+
     def ran(self, outcome: CheckOutcome) -> None:
-        """It has been run, or settled."""
-        if self._outcome is None:
+        """It has been run, or settled. What a host says of it that has left it to others does not count."""
+        if self._outcome is None and outcome.host in self._left:
             self._outcome = outcome
             self._wake()
 
