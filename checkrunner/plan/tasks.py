@@ -295,16 +295,15 @@ class Tasks:
         reason = finished.reason or task_reason("task", "failed")
         if task.no_log:
             reason = task_reason(reason.subject, f"failed; {_HIDDEN}")
-        if self._ignored(task, names):
-            noted = replace(reason, message=f"{reason.message} (ignored)")
-            if finished.unclear:
-                return Verdict(state=VerdictState.UNKNOWN, reasons=(noted,)), TaskState.IGNORED
-            return Verdict(state=VerdictState.OK, reasons=(noted,), noted=True), TaskState.IGNORED
-        if rescued:
-            noted = replace(reason, message=f"{reason.message} (rescued)")
-            return Verdict(state=VerdictState.OK, reasons=(noted,), noted=True), TaskState.RESCUED
-        state = VerdictState.UNKNOWN if finished.unclear else VerdictState.CRIT
-        return Verdict(state=state, reasons=(reason,)), TaskState.FAILED
+        ignored = self._ignored(task, names)
+        if not ignored and not rescued:
+            state = VerdictState.UNKNOWN if finished.unclear else VerdictState.CRIT
+            return Verdict(state=state, reasons=(reason,)), TaskState.FAILED
+        task_state = TaskState.IGNORED if ignored else TaskState.RESCUED
+        noted = replace(reason, message=f"{reason.message} ({task_state})")
+        if finished.unclear:  # what could not be looked at is not well, whatever is done about it
+            return Verdict(state=VerdictState.UNKNOWN, reasons=(noted,)), task_state
+        return Verdict(state=VerdictState.OK, reasons=(noted,), noted=True), task_state
 
     def _ignored(self, task: Task, names: Mapping[str, Any]) -> bool:
         if not isinstance(task.ignore_errors, Template):

@@ -201,6 +201,7 @@ def judge(
     reads: Sequence[Stream] = (),
     unable: Verdict | None = None,
     attempt: int = 1,
+    rescued: bool = False,
     **more: Any,
 ) -> Judgement:
     outputs = {}
@@ -226,7 +227,7 @@ def judge(
         )
         for query in queries
     ]
-    return TASKS.judge(step, result, names or {}, given, unable, attempt=attempt)
+    return TASKS.judge(step, result, names or {}, given, unable, attempt=attempt, rescued=rescued)
 
 
 def test_the_result_of_a_command() -> None:
@@ -310,6 +311,8 @@ def test_a_command_that_was_not_run_to_its_end() -> None:
     assert states(own) == ("crit", "failed")
     ignored = judge(planned(Module.SHELL, ignore_errors=True), None, unable=unable(), execution=Execution.STUCK)
     assert states(ignored) == ("unknown", "ignored")
+    rescued = judge(planned(Module.SHELL), None, unable=unable(), execution=Execution.STUCK, rescued=True)
+    assert (states(rescued), said(rescued)) == (("unknown", "rescued"), ["was ended by its timeout (rescued)"])
 
 
 def answered(probe: Probe) -> dict[str, ProbeResult]:
