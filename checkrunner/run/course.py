@@ -64,8 +64,13 @@ class Course:
             await self._at.wait_for(key)
         if self._at.over:
             return False
-        if planned.key in self._at.once:
-            self._group.create_task(self._in_turn(planned))
+        once = self._at.once.get(planned.key)
+        if once is not None:
+            turn = self._in_turn(planned)
+            if once.is_decided(self._at.host):  # then it keeps its place before what comes next
+                await turn
+            else:
+                self._group.create_task(turn)
             return True
         return await self._begin(planned)
 

@@ -21,9 +21,13 @@ class Once:
         self._outcome: CheckOutcome | None = None
         self._changed = asyncio.Event()
 
+    def is_decided(self, host: str) -> bool:
+        """Whether it is known whose turn it is, this host's or another's that has run it."""
+        return self._outcome is not None or next(iter(self._left), host) == host
+
     async def wait(self, host: str) -> CheckOutcome | None:
         """What came of the check elsewhere; None when this host is to run it."""
-        while self._outcome is None and next(iter(self._left), host) != host:
+        while not self.is_decided(host):
             await self._changed.wait()
         return self._outcome
 

@@ -460,6 +460,15 @@ def test_a_host_that_its_own_checks_keep_from_it_leaves_it_to_the_next(subject: 
     assert recorder.of("check_finished").count("once") == 1
 
 
+def test_the_first_host_runs_it_at_its_place() -> None:
+    hosts = Hosts()
+    checks = [planned("a"), planned("once", once=True), planned("z")]
+
+    run(hosts, [script("h0", checks)])
+
+    assert hosts.sessions[0][1].started == ["a", "once", "z"]
+
+
 def test_where_all_are_kept_from_it_that_is_said_once() -> None:
     hosts = Hosts()
     scripts = [script(f"h{number}", [planned("once", once=True)]) for number in range(2)]
