@@ -49,8 +49,8 @@ class Finished:
 
     @property
     def failed(self) -> bool:
-        """Whether it has failed."""
-        return bool(self.result.get("failed"))
+        """Whether it has failed. What `failed_when` says counts more than that `until` was never met."""
+        return bool(self.result.get("failed_when_result", self.result.get("failed")))
 
 
 def task_reason(subject: str, message: str, *, expected: str = "", actual: str = "") -> Reason:
@@ -254,7 +254,9 @@ class Tasks:
                 return finished
         except TemplateError as error:
             reason = task_reason("until", f"until: {error.message}", actual=error.message)
-            return replace(finished, result=finished.result.with_values(failed=True), reason=reason)
+            return replace(
+                finished, result=finished.result.with_values(failed=True, failed_when_result=True), reason=reason
+            )
         if attempt <= until.retries:
             return finished
         result = finished.result.with_values(attempts=max(1, until.retries), failed=True)
@@ -289,21 +291,24 @@ class Tasks:
         """The verdict, and what it means for the rest of the play."""
         task = planned.check.task
         assert task is not None
-        if not finished.failed:
-            changed = bool(finished.result.get("changed"))
-            return Verdict(state=VerdictState.OK), TaskState.CHANGED if changed else TaskState.OK
         reason = finished.reason or task_reason("task", "failed")
         if task.no_log:
             reason = task_reason(reason.subject, f"failed; {_HIDDEN}")
+        if not finished.failed:
+            state = TaskState.CHANGED if finished.result.get("changed") else TaskState.OK
+            if not finished.result.get("failed"):
+                return Verdict(state=VerdictState.OK), state
+            noted = replace(reason, message=f"{reason.message} (failed_when does not hold)")
+            return Verdict(state=VerdictState.OK, reasons=(noted,), noted=True), state
         ignored = self._ignored(task, names)
         if not ignored and not rescued:
-            state = VerdictState.UNKNOWN if finished.unclear else VerdictState.CRIT
-            return Verdict(state=state, reasons=(reason,)), TaskState.FAILED
-        task_state = TaskState.IGNORED if ignored else TaskState.RESCUED
-        noted = replace(reason, message=f"{reason.message} ({task_state})")
+            found = VerdictState.UNKNOWN if finished.unclear else VerdictState.CRIT
+            return Verdict(state=found, reasons=(reason,)), TaskState.FAILED
+        state = TaskState.IGNORED if ignored else TaskState.RESCUED
+        noted = replace(reason, message=f"{reason.message} ({state})")
         if finished.unclear:  # what could not be looked at is not well, whatever is done about it
-            return Verdict(state=VerdictState.UNKNOWN, reasons=(noted,)), task_state
-        return Verdict(state=VerdictState.OK, reasons=(noted,), noted=True), task_state
+            return Verdict(state=VerdictState.UNKNOWN, reasons=(noted,)), state
+        return Verdict(state=VerdictState.OK, reasons=(noted,), noted=True), state
 
     def _ignored(self, task: Task, names: Mapping[str, Any]) -> bool:
         if not isinstance(task.ignore_errors, Template):

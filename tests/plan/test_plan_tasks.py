@@ -359,6 +359,19 @@ def test_a_command_that_never_gets_there_has_failed() -> None:
     assert TASKS.again(without, judge(without, 0).registered, {}, 1) is None
 
 
+def test_failed_when_counts_more_than_until() -> None:
+    until = Until(conditions=(text("r.rc == 0"),), retries=1, delay_s=0.0)
+    one = planned(Module.SHELL, register="r", until=until, failed_when=(text("false"),))
+    found = judge(one, 3, attempt=2)
+    assert (states(found), found.registered["failed"], found.verdict.noted) == (("ok", "changed"), True, True)
+    assert said(found) == ["until: r.rc == 0 did not hold in 2 attempts (failed_when does not hold)"]
+    odd = replace(until, conditions=(text("r.nothing.there"),))
+    assert states(judge(planned(Module.SHELL, register="r", until=odd, failed_when=(text("false"),)), 3)) == (
+        "crit",
+        "failed",
+    )
+
+
 def test_facts_are_variables_from_now_on() -> None:
     printed = f"{SECTION}uptime\n42.5 3\n{SECTION}load\n0.5 1 2 1/2 3\n"
     found = judge(planned(Module.SETUP), stdout=printed, reads=[Stream.STDOUT])
