@@ -77,6 +77,7 @@ class Tasks:
         except TemplateError as error:
             finished = self.trouble(error)
         finished = self.decide(planned, finished, names)
+        finished = self._until(planned, finished, names, 1, last=True)  # it would come to the same again
         verdict, state = self.verdict(planned, finished, names, rescued=rescued)
         return Settled(
             planned=planned,
@@ -243,8 +244,10 @@ class Tasks:
                 return False, _line(condition.text)
         return True, " and ".join(_line(condition.text) for condition in conditions)
 
-    def _until(self, planned: PlannedCheck, finished: Finished, names: Mapping[str, Any], attempt: int) -> Finished:
-        """With what `until` makes of this run of the command: one that was the last has failed where it is not met."""
+    def _until(
+        self, planned: PlannedCheck, finished: Finished, names: Mapping[str, Any], attempt: int, *, last: bool = False
+    ) -> Finished:
+        """With what `until` makes of this run of the task: one that was the last has failed where it is not met."""
         until = planned.check.until
         if until is None:
             return finished
@@ -257,11 +260,12 @@ class Tasks:
             return replace(
                 finished, result=finished.result.with_values(failed=True, failed_when_result=True), reason=reason
             )
-        if attempt <= until.retries:
+        if attempt <= until.retries and not last:
             return finished
         result = finished.result.with_values(attempts=max(1, until.retries), failed=True)
         wanted = " and ".join(_line(condition.text) for condition in until.conditions) or "success"
-        reason = task_reason("until", f"until: {wanted} did not hold in {attempt} attempts", expected=wanted)
+        times = "1 attempt" if attempt == 1 else f"{attempt} attempts"
+        reason = task_reason("until", f"until: {wanted} did not hold in {times}", expected=wanted)
         return replace(finished, result=result, reason=finished.reason or reason)
 
     def met(self, planned: PlannedCheck, result: Mapping[str, Any], names: Mapping[str, Any]) -> bool:

@@ -359,6 +359,13 @@ def test_a_command_that_never_gets_there_has_failed() -> None:
     assert TASKS.again(without, judge(without, 0).registered, {}, 1) is None
 
 
+def test_until_of_a_task_without_a_command() -> None:
+    until = Until(conditions=(text("d.msg == 'y'"),), retries=2, delay_s=60.0)
+    found = settle(Module.DEBUG, {"msg": text("x")}, register="d", until=until)
+    assert (states(found), said(found)) == (("crit", "failed"), ["until: d.msg == 'y' did not hold in 1 attempt"])
+    assert states(settle(Module.DEBUG, {"msg": text("y")}, register="d", until=until)) == ("ok", "ok")
+
+
 def test_failed_when_counts_more_than_until() -> None:
     until = Until(conditions=(text("r.rc == 0"),), retries=1, delay_s=0.0)
     one = planned(Module.SHELL, register="r", until=until, failed_when=(text("false"),))
