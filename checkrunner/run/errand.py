@@ -86,6 +86,8 @@ class Errand:
         step = self._step
         self._began = asyncio.get_running_loop().time()
         try:
+            if lease.opened is not None:
+                await lease.opened()
             async with asyncio.timeout_at(lease.turns.due(step.command)):
                 result, early = await lease.session.run(step, on_state=self._see, on_prompt=self._on_prompt())
         except TimeoutError:

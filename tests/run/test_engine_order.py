@@ -693,6 +693,20 @@ def test_it_is_connected_to_once_a_check_turns_out_to_be_its_own() -> None:
     assert outcomes[0].agent == "fake"
 
 
+def test_the_time_to_connect_is_not_that_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checkrunner.run.turns._ANSWER_GRACE_S", 0.05)
+    gate = asyncio.Event()
+    hosts = Hosts(gates={"h0": gate})
+    one = script("h0", [planned("x", delegate_to="{{ where }}")])
+    one.timeout_s = 0.05
+
+    async def let_in(_stop: Stop) -> None:
+        await asyncio.sleep(0.3)
+        gate.set()
+
+    assert verdicts(run(hosts, [one], stop_on=let_in)) == {"h0": {"x": "ok"}}
+
+
 def test_an_interrupt_while_it_is_connected_to() -> None:
     async def main() -> list[HostOutcome]:
         hosts = Hosts(gates={"h0": asyncio.Event()})
