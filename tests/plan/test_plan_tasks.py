@@ -201,6 +201,7 @@ def judge(
     reads: Sequence[Stream] = (),
     unable: Verdict | None = None,
     attempt: int = 1,
+    rescued: bool = False,
     **more: Any,
 ) -> Judgement:
     outputs = {}
@@ -226,7 +227,7 @@ def judge(
         )
         for query in queries
     ]
-    return TASKS.judge(step, result, names or {}, given, unable, attempt=attempt)
+    return TASKS.judge(step, result, names or {}, given, unable, attempt=attempt, rescued=rescued)
 
 
 def test_the_result_of_a_command() -> None:
@@ -310,6 +311,8 @@ def test_a_command_that_was_not_run_to_its_end() -> None:
     assert states(own) == ("crit", "failed")
     ignored = judge(planned(Module.SHELL, ignore_errors=True), None, unable=unable(), execution=Execution.STUCK)
     assert states(ignored) == ("unknown", "ignored")
+    rescued = judge(planned(Module.SHELL), None, unable=unable(), execution=Execution.STUCK, rescued=True)
+    assert (states(rescued), said(rescued)) == (("unknown", "rescued"), ["was ended by its timeout (rescued)"])
 
 
 def answered(probe: Probe) -> dict[str, ProbeResult]:
@@ -354,6 +357,26 @@ def test_a_command_that_never_gets_there_has_failed() -> None:
     without = planned(Module.SHELL, until=Until(conditions=(), retries=1, delay_s=3.0))
     assert TASKS.again(without, judge(without, 1).registered, {}, 1) == 3.0
     assert TASKS.again(without, judge(without, 0).registered, {}, 1) is None
+
+
+def test_until_of_a_task_without_a_command() -> None:
+    until = Until(conditions=(text("d.msg == 'y'"),), retries=2, delay_s=60.0)
+    found = settle(Module.DEBUG, {"msg": text("x")}, register="d", until=until)
+    assert (states(found), said(found)) == (("crit", "failed"), ["until: d.msg == 'y' did not hold in 1 attempt"])
+    assert states(settle(Module.DEBUG, {"msg": text("y")}, register="d", until=until)) == ("ok", "ok")
+
+
+def test_failed_when_counts_more_than_until() -> None:
+    until = Until(conditions=(text("r.rc == 0"),), retries=1, delay_s=0.0)
+    one = planned(Module.SHELL, register="r", until=until, failed_when=(text("false"),))
+    found = judge(one, 3, attempt=2)
+    assert (states(found), found.registered["failed"], found.verdict.noted) == (("ok", "changed"), True, True)
+    assert said(found) == ["until: r.rc == 0 did not hold in 2 attempts (failed_when does not hold)"]
+    odd = replace(until, conditions=(text("r.nothing.there"),))
+    assert states(judge(planned(Module.SHELL, register="r", until=odd, failed_when=(text("false"),)), 3)) == (
+        "crit",
+        "failed",
+    )
 
 
 def test_facts_are_variables_from_now_on() -> None:
