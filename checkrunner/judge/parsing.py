@@ -19,7 +19,6 @@ __all__ = ["PARSERS", "Reading", "decoded", "parse", "rows_of_matches"]
 
 _BOM = "\ufeff"
 _DELIMITERS = ",;\t|"
-_DEEPEST = 200
 _DIGITS = 400
 """An integer of more digits is read as infinity, which no value can be."""
 
@@ -132,8 +131,10 @@ def _kv(text: str, reading: Reading) -> Parsed:
         before = rows[-1].get(key)
         if before is None:
             rows[-1][key] = value
+        elif isinstance(before, list):
+            before.append(value)
         else:
-            rows[-1][key] = [*before, value] if isinstance(before, list) else [before, value]
+            rows[-1][key] = [before, value]
     rows = [row for row in rows if row]
     if not rows:
         raise UnreadError(f"no line has a key and a value; the first is {short(text.strip().splitlines()[0])}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -365,3 +366,9 @@ def test_words_for_false_are_false_in_a_condition() -> None:
     table = "NAME  UP   N\na     no   1\nb     yes  2\n"
 
     assert taken("table", table, column="N", where="UP") == 2
+
+
+def test_a_key_that_comes_again_and_again_takes_no_longer_than_others() -> None:
+    began = time.process_time()
+    assert taken("kv", "a=1\n" * (MOST_PARSED_BYTES // 4), column="a", agg="count") == MOST_PARSED_BYTES // 4
+    assert time.process_time() - began < 3
