@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from checkrunner.judge.jc_parsers import parse_with_jc
 from checkrunner.judge.parsed import NothingError, Parsed, UnreadError, clipped, distinct, short
+from checkrunner.judge.patterns import first_places
 from checkrunner.judge.tables import read_table
 from checkrunner.model.values import ParseAs
 from checkrunner.plainyaml import read_plain
@@ -49,9 +50,10 @@ def parse(text: str, reading: Reading) -> Parsed:
         raise UnreadError("the output is nested too deeply") from error
 
 
-def rows_of_matches(pattern: re.Pattern[str], lines: Iterable[tuple[int, str]]) -> Parsed:
-    """The named groups of each line in which the pattern is found; a group that took no part is None."""
-    rows = [found.groupdict() for _, line in lines if (found := pattern.search(line))]
+def rows_of_matches(pattern: re.Pattern[str], lines: Sequence[str]) -> Parsed:
+    """The named groups of each line in which the pattern is found; a group that took no part is None. Raises
+    UnreadError where that takes too long."""
+    rows = [found.groupdict() for found in first_places(pattern, lines) if found]
     return Parsed(data=rows, rows=rows, columns=list(pattern.groupindex), what="the pattern")
 
 

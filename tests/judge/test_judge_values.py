@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from judge_factory import FAILED, TRUNCATED
 from values_factory import JUDGE, check, extract, judged, levels, parse_as, said, value
 
-from checkrunner.judge.extracts import MOST_ENTRIES
+from checkrunner.judge.extracts import MOST_ENTRIES, found_in_lines
 from checkrunner.judge.jc_parsers import missing_parser
 from checkrunner.judge.parsed import UnreadError
 from checkrunner.judge.parsing import PARSERS, Reading, decoded, parse
@@ -245,6 +246,26 @@ def test_a_line_that_was_cut_is_read_only_where_that_does_not_matter() -> None:
 
 def test_a_host_that_does_not_answer() -> None:
     assert value(check(extract(regex=r"(\d)")), "1", silent=True).error == "the host did not answer"
+
+
+def test_what_a_host_says_of_a_pattern_that_it_gave_up() -> None:
+    found = value(check(extract(regex=r"(a+)+$")), "aaa!", refusal="it takes longer than 3 s on a piece of the output")
+    assert found.error == "the host did not look for `(a+)+$`: it takes longer than 3 s on a piece of the output"
+
+
+@pytest.mark.parametrize("way", [None, "regex"])
+def test_a_pattern_that_takes_too_long_here_is_given_up(way: str | None) -> None:
+    # The host finds it at once: in the line as a whole, which is cut on its way.
+    pattern = r"(?P<v>(?:\w+ ?)+)END"
+    what = {"column": "v"} if way else {"regex": pattern}
+    parse = parse_as(way, pattern=pattern) if way else None
+    found = value(check(extract(kind="text", **what), parse=parse), "word " * 5_000 + "END")
+    assert "takes more than 2 seconds" in found.error
+
+
+def test_a_pattern_that_takes_too_long_in_whole_lines_is_given_up() -> None:
+    with pytest.raises(UnreadError, match="takes more than 2 seconds"):
+        found_in_lines("v", re.compile(r"(a+)+$"), ["a" * 40 + "!"])
 
 
 def test_an_answer_that_is_too_short() -> None:
