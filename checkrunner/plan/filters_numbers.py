@@ -25,11 +25,11 @@ __all__ = [
     "to_bool",
 ]
 
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)", re.ASCII)
+_NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
 _TRUE = frozenset({"yes", "on", "true", "1"})
 _TRUE_WORDS = frozenset({"y", "yes", "on", "1", "true", "t"})
 _FALSE_WORDS = frozenset({"n", "no", "off", "0", "false", "f"})
-_SIZE = re.compile(r"([0-9]*\.?[0-9]+)(?:\s*([A-Za-z]+))?\s*")
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:\s*([A-Za-z]+))?\s*")
 _NAMES = {
     "B": "byte",
     "K": "kilobyte",

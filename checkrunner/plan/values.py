@@ -161,6 +161,10 @@ class RemoteBytes(bytes, Remote):
     def __str__(self) -> str:
         return RemoteText(bytes.__str__(self))
 
+    def __getitem__(self, key: Any) -> Any:
+        found = bytes.__getitem__(self, key)
+        return found if isinstance(found, int) else RemoteBytes(found)
+
 
 class Omit:
     """Stands for a value that is not to be given at all (``default(omit)``)."""

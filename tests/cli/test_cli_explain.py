@@ -1,4 +1,4 @@
-"""`init`, `explain`, `run --check` and the formats of `lint`, through the real command line. Nothing connects."""
+"""`init`, `explain`, `run --check` and the formats of `lint`, through the command line. Nothing connects."""
 
 from __future__ import annotations
 
