@@ -173,7 +173,7 @@ def test_what_looks_like_a_secret_is_masked_wherever_it_stands(cli: Cli) -> None
       name: With {token}
       run: "echo {{{{ item }}}} {token}"
       loop: [x, {token}]
-      when: item == 'x{token}'
+      when: item != '{token}'
       until: rc == 0 and cwd != '{token}'
       extract: {{v: {{regex: {token}}}}}
 """
