@@ -198,6 +198,13 @@ def test_a_file_can_come_twice_under_two_prefixes(tmp_path: Path) -> None:
     assert checks[3].on_fail[0].needs == ("y-a",)
 
 
+def test_what_an_inclusion_needs_is_not_of_the_file(tmp_path: Path) -> None:
+    play = "- hosts: all\n  checks: [{id: a, run: id}, {include_checks: c.yml, prefix: x-, needs: a}]\n"
+    checks = in_folder(tmp_path, play=play, c="- {id: a, run: id}\n- {id: b, run: id}\n").plays[0].checks
+
+    assert [(check.id, check.needs) for check in checks] == [("a", ()), ("x-a", ("a",)), ("x-b", ("a",))]
+
+
 def test_prefixes_of_nested_files_add_up(tmp_path: Path) -> None:
     play = "- hosts: all\n  checks: [{include_checks: b.yml, prefix: x-}]\n"
     book = in_folder(tmp_path, play=play, b="- {include_checks: c.yml, prefix: y-}\n", c="- {id: a, run: id}\n")
