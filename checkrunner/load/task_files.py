@@ -28,7 +28,7 @@ _MOST_NAMES = 1000
 """Names looked up for one text: each may stand for a text of many more."""
 
 _UNKNOWN = object()
-_FIRST = re.compile(r"\s*('[^']*'|\"[^\"]*\"|(?:\{\{.*?\}\}|\S)+)")
+_FIRST = re.compile(r"\s*('[^']*'|\"[^\"]*\"|(?:\{\{.{0,500}?\}\}|\S)+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
-from checkrunner.load.playbook import load_playbook
+from checkrunner.load.playbook import load_playbook, read_playbook
 from checkrunner.model.errors import PlaybookError
 from checkrunner.model.playbook import Check, Playbook
 
@@ -249,3 +250,14 @@ def test_a_link_to_nowhere_is_called_that(tmp_path: Path) -> None:
 
     with pytest.raises(PlaybookError, match="is a symbolic link that leads nowhere"):
         in_folder(tmp_path, play="- hosts: all\n  checks: [{include_checks: c.yml}]\n")
+
+
+def test_many_unknown_needs_are_told_at_once(tmp_path: Path) -> None:
+    checks = "".join(f"    - {{id: check-{n}, run: id, needs: chek-{n}}}\n" for n in range(2000))
+    (tmp_path / "play.yml").write_text(f"- hosts: all\n  checks:\n{checks}")
+    before = time.process_time()
+    errors = read_playbook(str(tmp_path / "play.yml")).errors
+    assert time.process_time() - before < 20
+    assert len(errors) == 2000
+    assert errors[0].hint.startswith("Did you mean 'check-")
+    assert errors[-1].hint.startswith("Known: ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent, indent
@@ -480,3 +481,10 @@ def test_variables_that_multiply_are_left_for_the_run(tmp_path: Path) -> None:
 def test_many_tasks_of_one_name_have_ids(tmp_path: Path) -> None:
     found = tasks("- {name: same, command: 'true'}\n" * 3000, tmp_path)
     assert found[-1].id == "same-3000"
+
+
+@pytest.mark.parametrize("module", ["shell", "script"])
+def test_braces_without_an_end_are_read_at_once(module: str, tmp_path: Path) -> None:
+    before = time.process_time()
+    errors(f"{P}    - {{{module}: '{'{{' * 50_000}'}}\n", tmp_path)
+    assert time.process_time() - before < 10
