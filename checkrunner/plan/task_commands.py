@@ -19,7 +19,7 @@ from checkrunner.model.sources import Secret, Template
 from checkrunner.model.tasks import Module, Task
 from checkrunner.plan.facts_script import FACTS_SCRIPT
 from checkrunner.plan.texts import Templates
-from checkrunner.plan.values import Hidden
+from checkrunner.plan.values import Hidden, RemoteText
 
 __all__ = ["NOT_BEGUN", "NOT_NEEDED", "TaskCommand", "needed_probes", "task_command", "task_environment"]
 
@@ -47,7 +47,8 @@ NOT_NEEDED = Probe(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskCommand:
-    """`text` is for the session's bash; `cmd` is what the result shows as its command, a text or list of words."""
+    """`text` is for the session's bash; `cmd` is what the result shows as its command, a text or list of words. What
+    templates came to there is a host's text: it is quoted no more, or within quotes that others may undo."""
 
     text: str
     cmd: Any
@@ -70,10 +71,10 @@ def task_command(check: Check, names: Mapping[str, Any], templates: Templates) -
             text = filled.shell("cmd")
             program = filled.text("executable")
             start = shlex.quote(program) if program else '"${SHELL:-/bin/sh}"'
-            return TaskCommand(text=f"{start} -c {shlex.quote(text)}", cmd=text)
+            return TaskCommand(text=f"{start} -c {shlex.quote(text)}", cmd=filled.shown("cmd", text))
     text = filled.shell("cmd")
     program = shlex.quote(filled.text("executable") or _SHELL)
-    return filled.within(f"{program} -c {shlex.quote(text)}", text)
+    return filled.within(f"{program} -c {shlex.quote(text)}", filled.shown("cmd", text))
 
 
 def needed_probes(check: Check) -> tuple[Probe, ...]:
@@ -124,15 +125,24 @@ class _Filled:
         value = self.args.get(name)
         return self._templates.render(value, self._names, for_shell=True) if isinstance(value, Template) else ""
 
+    def shown(self, name: str, text: str) -> str:
+        """The text made of the argument, as a result has it: a host's where some of it had to be quoted. Within other
+        quotes it would not be any more."""
+        value = self.args.get(name)
+        if not isinstance(value, Template) or value.is_static:
+            return text
+        return text if self._templates.render(value, self._names) == self.shell(name) else RemoteText(text)
+
     def words(self) -> list[str]:
         """The program and its arguments."""
         argv = self.args.get("argv")
         if argv:
-            words = (self._templates.render_or_omit(word, self._names) for word in argv)
-            return [word for word in words if word is not None]
+            words = ((word, self._templates.render_or_omit(word, self._names)) for word in argv)
+            return [text if word.is_static else RemoteText(text) for word, text in words if text is not None]
         text = self.shell("cmd")
         try:
-            return shlex.split(text)
+            found = shlex.split(text)
+            return found if self.args["cmd"].is_static else [RemoteText(word) for word in found]
         except ValueError as exc:
             message = f"the command cannot be split into words: {exc}"
             raise TemplateError(message, source=self.args["cmd"].source) from exc
@@ -187,7 +197,8 @@ def _script(filled: _Filled) -> TaskCommand:
     start = shlex.join(shlex.split(program)) if program else shlex.join(_interpreter(text))
     # The program reads the script from a pipe: it is on no disk. Its own input is empty.
     command = f"printf %s {shlex.quote(text)} | {{ exec 3<&0 </dev/null; exec {start} /dev/fd/3 {rest}".rstrip() + "; }"
-    return filled.within(command, f"{filled.args.get('file', '')} {rest}".strip(), piped=True)
+    shown = filled.shown("rest", f"{filled.args.get('file', '')} {rest}".strip())
+    return filled.within(command, shown, piped=True)
 
 
 def _interpreter(text: str) -> list[str]:

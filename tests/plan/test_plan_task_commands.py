@@ -186,6 +186,33 @@ def test_text_from_a_host_is_one_word(shell: str) -> None:
         assert done.stdout == "<a; echo b $(id)><x>"
 
 
+@pytest.mark.parametrize(
+    ("module", "args"),
+    [
+        (Module.COMMAND, {"cmd": "echo {{ r.stdout }}"}),
+        (Module.COMMAND, {"argv": argv("echo", "{{ r.stdout }}")}),
+        (Module.SHELL, {"cmd": "echo {{ r.stdout }}"}),
+        (Module.RAW, {"cmd": "echo {{ r.stdout }}"}),
+        (Module.SCRIPT, {"text": "", "rest": "{{ r.stdout }}"}),
+    ],
+)
+@pytest.mark.parametrize(
+    "later",
+    ["echo {{ t.cmd if t.cmd is string else t.cmd[1] }}", 'echo "{{ t.cmd if t.cmd is string else t.cmd[1] }}"'],
+)
+def test_what_a_result_shows_of_a_command_is_text_in_later_ones(
+    shell: str, module: Module, args: dict[str, Any], later: str
+) -> None:
+    before = made(module, names={"r": {"stdout": RemoteText("$(printf run)")}}, **args)
+    done = run(shell, made(Module.SHELL, cmd=later, names={"t": {"cmd": before.cmd}}))
+    assert "$(printf run)" in done.stdout, "not what it prints"
+
+
+def test_a_command_of_the_playbook_alone_can_be_run_again(shell: str) -> None:
+    before = made(Module.SHELL, cmd="echo '{{ word }}'", names={"word": "a b"})
+    assert run(shell, made(Module.SHELL, cmd="{{ t.cmd }}", names={"t": {"cmd": before.cmd}})).stdout == "a b\n"
+
+
 def test_what_is_left_out(shell: str) -> None:
     names = {"here": "/usr"}
     left = "{{ nowhere | default(omit) }}"
