@@ -58,9 +58,11 @@ def find_check(words: Sequence[str]) -> tuple[str, str]:
     if len(words) == 2:
         return words[0], words[1]
     (word,) = words
-    playbook, colon, check = word.rpartition(":")
+    # The label of an item may hold colons, and the path of a playbook a bracket.
+    base, bracket, label = word.partition("[") if word.endswith("]") else (word, "", "")
+    playbook, colon, check = base.rpartition(":")
     if colon and playbook and check:
-        return playbook, check
+        return playbook, f"{check}{bracket}{label}"
     with_it = [name for name in pack_names() if word in _ids(load_playbook(find_playbook(name)))]
     if with_it:
         return with_it[0], word

@@ -303,6 +303,14 @@ def test_init_keeps_what_is_there(tmp_path: Path) -> None:
     assert (tmp_path / "checks.yml").read_text() != "mine"
 
 
+def test_init_of_no_name_is_an_error(tmp_path: Path) -> None:
+    done = Cli(tmp_path)("init", "")
+
+    assert (done.returncode, done.stdout) == (64, "")
+    assert "no directory is called ''" in done.stderr
+    assert not (tmp_path / "checks.yml").exists()
+
+
 def test_init_in_a_file_is_an_error(tmp_path: Path) -> None:
     cli = Cli(tmp_path)
     (tmp_path / "file").write_text("")
@@ -338,6 +346,28 @@ def test_lint_as_json_and_sarif(cli: Cli) -> None:
     by_index = run["tool"]["driver"]["rules"]
     assert [by_index[result["ruleIndex"]]["id"] for result in run["results"]] == rules
     assert all(f"({rule})" in found["text"].stdout for rule in rules)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rule", "message"),
+    [
+        (("nope.yml",), "playbook", "there is no file 'nope.yml'"),
+        (("nope",), "playbook", "no playbook is called 'nope'"),
+        (("ok.yml", "-e", "@nope"), "arguments", "cannot be read: No such file or directory"),
+    ],
+)
+def test_lint_tells_programs_too_that_it_could_not_look(
+    cli: Cli, arguments: tuple[str, ...], rule: str, message: str
+) -> None:
+    (cli.folder / "ok.yml").write_text("- hosts: all\n  checks: [{id: a, run: w}]\n")
+    done = cli("lint", *arguments, "--format", "json")
+    document = json.loads(done.stdout)
+    log = json.loads(cli("lint", *arguments, "--format", "sarif").stdout)
+
+    assert (done.returncode, document["exit_code"]) == (64, 64)
+    assert [(one["rule"], one["message"]) for one in document["problems"]] == [(rule, message)]
+    assert message in done.stderr
+    assert [one["ruleId"] for one in log["runs"][0]["results"]] == [rule]
 
 
 def test_lint_of_nothing_wrong_and_of_what_cannot_be_read(cli: Cli) -> None:
