@@ -26,6 +26,7 @@ __all__ = ["NOT_BEGUN", "NOT_NEEDED", "TaskCommand", "needed_probes", "task_comm
 _SHELL = "/bin/sh"
 _EXPANDED = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 _WILD = re.compile(r"([*?]|\[[^\]/]*\])")
+_NO_PATTERN = re.compile(r"[^A-Za-z0-9_.!^*?\[\]-]")
 _HOME = re.compile(r"~[A-Za-z0-9_.-]*(?=/|$)")
 
 NOT_BEGUN = Probe(
@@ -214,7 +215,14 @@ def _interpreter(text: str) -> list[str]:
 
 def _glob(text: str) -> str:
     """A path as a pattern: ``*``, ``?`` and ``[`` mean what they mean to a shell, all else is itself."""
-    return "".join(piece if number % 2 else _word(piece) for number, piece in enumerate(_WILD.split(text)) if piece)
+    return "".join(
+        _wild(piece) if number % 2 else _word(piece) for number, piece in enumerate(_WILD.split(text)) if piece
+    )
+
+
+def _wild(piece: str) -> str:
+    """Of what stands in brackets, only letters, numbers and the signs of a pattern are left as they are."""
+    return _NO_PATTERN.sub(lambda match: shlex.quote(match[0]), piece)
 
 
 def _word(text: str) -> str:
