@@ -30,6 +30,7 @@ _READER = re.compile(r"r?(?:ba|da|a|k|mk|z)?sh")
 
 _EXPANDED = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 _WILD = re.compile(r"([*?]|\[[^\]/]*\])")
+_NO_PATTERN = re.compile(r"[^A-Za-z0-9_.!^*?\[\]-]")
 _HOME = re.compile(r"~[A-Za-z0-9_.-]*(?=/|$)")
 
 NOT_BEGUN = Probe(
@@ -230,7 +231,14 @@ def _interpreter(text: str) -> list[str]:
 
 def _glob(text: str) -> str:
     """A path as a pattern: ``*``, ``?`` and ``[`` mean what they mean to a shell, all else is itself."""
-    return "".join(piece if number % 2 else _word(piece) for number, piece in enumerate(_WILD.split(text)) if piece)
+    return "".join(
+        _wild(piece) if number % 2 else _word(piece) for number, piece in enumerate(_WILD.split(text)) if piece
+    )
+
+
+def _wild(piece: str) -> str:
+    """Of what stands in brackets, only letters, numbers and the signs of a pattern are left as they are."""
+    return _NO_PATTERN.sub(lambda match: shlex.quote(match[0]), piece)
 
 
 def _word(text: str) -> str:

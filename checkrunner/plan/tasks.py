@@ -346,6 +346,9 @@ def _gathered(found: TaskResult) -> Finished:
         facts = parse_facts(found["stdout"])
     except ValueError as error:
         raise TemplateError(str(error)) from error
+    if not facts:
+        message = f"the host has told no facts (rc {found['rc']})"
+        return replace(_failed("facts", message, message=message), unclear=True)
     result = TaskResult({"changed": False, "failed": False, "ansible_facts": facts})
     return Finished(
         result=result, facts={"ansible_facts": facts, **{f"ansible_{name}": fact for name, fact in facts.items()}}

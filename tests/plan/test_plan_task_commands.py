@@ -108,6 +108,10 @@ def test_a_directory_that_is_not_there(shell: str) -> None:
         ("creates", "here", False),
         ("creates", "h*e", False),
         ("creates", "he[rx]e", False),
+        ("creates", "h[!a-d]re", False),
+        ("creates", "two[x ]words", False),
+        ("creates", "[$(touch made)]", True),
+        ("removes", "[`touch made`;touch made]", False),
         ("creates", "two words", False),
         ("creates", "$WORK/here", False),
         ("creates", "not-here", True),
@@ -128,6 +132,7 @@ def test_whether_it_is_needed(shell: str, tmp_path: Path, key: str, path: str, r
     assert done.stdout == ("ran\n" if runs else f"skipped, since {path} {why}\n")
     assert (done.returncode, done.stderr) == (0, "")
     assert command.conditional
+    assert not (tmp_path / "made").exists()
 
 
 @pytest.mark.parametrize(("more", "got"), [({}, "a\n b'\n"), ({"stdin_add_newline": False}, "a\n b'")])

@@ -392,6 +392,13 @@ def test_facts_are_variables_from_now_on() -> None:
     assert found.facts["ansible_facts"]["loadavg"] == {"1m": 0.5, "5m": 1.0, "15m": 2.0}
 
 
+def test_a_host_that_tells_no_facts_could_not_be_looked_at() -> None:
+    found = judge(planned(Module.SETUP), 2, reads=[Stream.STDOUT])
+    assert (states(found), said(found)) == (("unknown", "failed"), ["the host has told no facts (rc 2)"])
+    assert found.registered["failed"]
+    assert not found.facts
+
+
 # ---- results of others
 
 
