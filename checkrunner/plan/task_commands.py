@@ -18,12 +18,16 @@ from checkrunner.model.results import Probe, ProbeKind, Stream
 from checkrunner.model.sources import Secret, Template
 from checkrunner.model.tasks import Module, Task
 from checkrunner.plan.facts_script import FACTS_SCRIPT
+from checkrunner.plan.faults import fault_at
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.values import Hidden, RemoteText
 
 __all__ = ["NOT_BEGUN", "NOT_NEEDED", "TaskCommand", "needed_probes", "task_command", "task_environment"]
 
 _SHELL = "/bin/sh"
+_READER = re.compile(r"r?(?:ba|da|a|k|mk|z)?sh")
+"""Shells that read quotes as bash does."""
+
 _EXPANDED = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 _WILD = re.compile(r"([*?]|\[[^\]/]*\])")
 _NO_PATTERN = re.compile(r"[^A-Za-z0-9_.!^*?\[\]-]")
@@ -69,13 +73,13 @@ def task_command(check: Check, names: Mapping[str, Any], templates: Templates) -
         case Module.SCRIPT:
             return _script(filled)
         case Module.RAW:
-            text = filled.shell("cmd")
             program = filled.text("executable")
+            text = filled.program("cmd", program)
             start = shlex.quote(program) if program else '"${SHELL:-/bin/sh}"'
             return TaskCommand(text=f"{start} -c {shlex.quote(text)}", cmd=filled.shown("cmd", text))
-    text = filled.shell("cmd")
-    program = shlex.quote(filled.text("executable") or _SHELL)
-    return filled.within(f"{program} -c {shlex.quote(text)}", filled.shown("cmd", text))
+    program = filled.text("executable") or _SHELL
+    text = filled.program("cmd", program)
+    return filled.within(f"{shlex.quote(program)} -c {shlex.quote(text)}", filled.shown("cmd", text))
 
 
 def needed_probes(check: Check) -> tuple[Probe, ...]:
@@ -125,6 +129,18 @@ class _Filled:
         """The argument as part of a command: text that came from a host is quoted in it."""
         value = self.args.get(name)
         return self._templates.render(value, self._names, for_shell=True) if isinstance(value, Template) else ""
+
+    def program(self, name: str, reader: str) -> str:
+        """The same for who reads it, which knows our quotes only if it is a shell; "" is the account's own."""
+        text = self.shell(name)
+        if (
+            reader
+            and not _READER.fullmatch(reader.rpartition("/")[2])
+            and isinstance(self.shown(name, text), RemoteText)
+        ):
+            message = f"text from the host would stand where it cannot be quoted: {reader} is no shell that is known"
+            raise fault_at(self.args[name], 0, message, "Pass it through `environment`, and read it from there")
+        return text
 
     def shown(self, name: str, text: str) -> str:
         """The text made of the argument, as a result has it: a host's where some of it had to be quoted. Within other

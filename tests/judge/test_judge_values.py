@@ -99,6 +99,7 @@ def test_every_way_of_reading(kind: str, stdout: str, fields: dict[str, Any], ex
         ("json", '{"a": 1}', {"jmespath": "sort(a)"}, "invalid type for value"),
         ("yaml", "a: [1", {"jmespath": "a"}, "is not YAML"),
         ("yaml", "a: &x 1\nb: *x\n", {"jmespath": "a"}, "line 2 has an alias"),
+        ("yaml", "b: 2\na: 1" + ":1" * 1000, {"jmespath": "a"}, "line 2 has a number of 2,001 characters"),
         ("yaml", "a: !cmd id\n", {"jmespath": "a"}, "could not determine a constructor for the tag '!cmd'"),
         ("yaml", "[" * 500, {"jmespath": "a"}, "more than 100 levels"),
         ("csv", "a,b\n1\n", {"column": "b"}, "record 2 has 1 fields, the line of names has 2"),

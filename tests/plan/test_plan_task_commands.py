@@ -242,3 +242,16 @@ def test_an_environment_from_variables(shell: str) -> None:
     assert found == {"X": "2", "Y": "y"}
     with pytest.raises(TemplateError, match="does not come to a mapping"):
         task_environment(task, {"a": "text", "b": {}}, Templates())
+
+
+@pytest.mark.parametrize("module", [Module.SHELL, Module.RAW])
+def test_what_reads_other_quotes_gets_no_text_of_a_host(shell: str, module: Module, tmp_path: Path) -> None:
+    names = {
+        "a": RemoteText("\\"),
+        "b": RemoteText(f", open({str(tmp_path / 'made')!r}, chr(119))) #"),
+        "c": RemoteText("ok"),
+    }
+    with pytest.raises(TemplateError, match="python3 is no shell that is known"):
+        made(module, cmd="print({{ a }},{{ b }})", executable="/usr/bin/python3", names=names)
+    assert run(shell, made(module, cmd="print('{{ c }}')", executable="/usr/bin/python3", names=names)).stdout == "ok\n"
+    assert run(shell, made(module, cmd="echo {{ a }}", executable="/bin/bash", names=names)).stdout == "\\\n"
