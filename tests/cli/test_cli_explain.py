@@ -163,6 +163,33 @@ def test_programs_of_secrets_are_not_run(cli: Cli) -> None:
     assert not (cli.folder / "ran").exists()
 
 
+def test_what_looks_like_a_secret_is_masked_wherever_it_stands(cli: Cli) -> None:
+    token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+    (cli.folder / "t.yml").write_text(
+        f"""
+- hosts: web
+  checks:
+    - id: a
+      name: With {token}
+      run: "echo {{{{ item }}}} {token}"
+      loop: [x, {token}]
+      when: item != '{token}'
+      until: rc == 0 and cwd != '{token}'
+      extract: {{v: {{regex: {token}}}}}
+"""
+    )
+    for words in (
+        ("run", "t.yml", "--check"),
+        ("run", "t.yml", "--check", "--format", "json"),
+        ("explain", "t.yml", "a"),
+    ):
+        done = cli(*words, "-i", "inv.yml")
+
+        assert done.returncode == 0
+        assert "[redacted]" in done.stdout
+        assert token not in done.stdout + done.stderr
+
+
 def test_explain_tells_all_of_a_check(cli: Cli) -> None:
     done = cli("explain", "p.yml", "disk", "-i", "inv.yml")
 
