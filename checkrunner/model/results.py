@@ -290,12 +290,16 @@ class RawLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawSlice:
-    """The host's answer to a query: bytes, before they are made a text that may be shown (see `Script.show`)."""
+    """The host's answer to a query: bytes, before they are made a text that may be shown (see `Script.show`).
+
+    `error` is why the host did not look; there are no lines then.
+    """
 
     query: SliceQuery
     lines: tuple[RawLine, ...]
     total_lines: int
     more_lines: int = 0
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,8 +95,8 @@ class Tasks:
             case Module.DEBUG:
                 return self._debug(task, names)
             case Module.FAIL:
-                text = _text(self._value(task.args.get("msg", "Failed as requested from task"), names))
-                return _failed("fail", text, message=text)
+                said = self._value(task.args.get("msg", "Failed as requested from task"), names)
+                return _failed("fail", _text(said), message=said)
             case Module.SET_FACT:
                 facts = {name: self._value(value, names) for name, value in task.args["facts"].items()}
                 result = TaskResult({"changed": False, "failed": False, "ansible_facts": facts})
@@ -326,7 +326,7 @@ class Tasks:
 
     def trouble(self, error: TemplateError) -> Finished:
         """A text of the task could not be evaluated: it has failed."""
-        return _failed("template", str(error), message=error.message)
+        return _failed("template", str(error), message=RemoteText(error.message))  # it may quote what a host said
 
     def _value(self, value: Any, names: Mapping[str, Any]) -> Any:
         """A value with its templates filled in. A secret stays one."""
@@ -346,13 +346,16 @@ def _gathered(found: TaskResult) -> Finished:
         facts = parse_facts(found["stdout"])
     except ValueError as error:
         raise TemplateError(str(error)) from error
+    if not facts:
+        message = f"the host has told no facts (rc {found['rc']})"
+        return replace(_failed("facts", message, message=message), unclear=True)
     result = TaskResult({"changed": False, "failed": False, "ansible_facts": facts})
     return Finished(
         result=result, facts={"ansible_facts": facts, **{f"ansible_{name}": fact for name, fact in facts.items()}}
     )
 
 
-def _failed(subject: str, shown: str, *, message: str) -> Finished:
+def _failed(subject: str, shown: str, *, message: Any) -> Finished:
     result = TaskResult({"changed": False, "failed": True, "msg": message})
     return Finished(result=result, reason=task_reason(subject, shown))
 

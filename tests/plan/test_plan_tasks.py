@@ -28,6 +28,7 @@ from checkrunner.model.sources import Secret, Template
 from checkrunner.model.tasks import Module, Task, TaskState
 from checkrunner.model.values import MOST_PARSED_BYTES
 from checkrunner.plan.facts_script import SECTION
+from checkrunner.plan.taint import is_tainted
 from checkrunner.plan.task_commands import NOT_BEGUN, NOT_NEEDED
 from checkrunner.plan.task_names import found_by_tasks
 from checkrunner.plan.task_results import TaskResult, loop_result, registered_task, text_query
@@ -129,6 +130,8 @@ def test_fail() -> None:
     assert said(settle(Module.FAIL)) == ["Failed as requested from task"]
     found = settle(Module.FAIL, {"msg": text("no {{ a }}")}, {"a": 1})
     assert (states(found), said(found)) == (("crit", "failed"), ["no 1"])
+    several = settle(Module.FAIL, {"msg": (text("{{ a }}"), "x")}, {"a": RemoteText("$(id)")})
+    assert (said(several), is_tainted(several.registered["msg"])) == (["$(id)\nx"], True)
 
 
 def test_set_fact_keeps_types_and_secrets() -> None:
@@ -154,6 +157,9 @@ def test_what_cannot_be_evaluated_has_failed() -> None:
         assert states(found) == ("crit", "failed")
         assert "'nowhere' is not defined" in said(found)[0]
         assert found.registered["failed"]
+    quoting = settle(Module.SET_FACT, {"facts": {"a": text("{{ r | human_to_bytes }}")}}, {"r": RemoteText("$(id)")})
+    assert "'$(id)' is no size" in quoting.registered["msg"]
+    assert is_tainted(quoting.registered["msg"])
 
 
 def test_failures_that_do_not_matter() -> None:
@@ -384,6 +390,13 @@ def test_facts_are_variables_from_now_on() -> None:
     found = judge(planned(Module.SETUP), stdout=printed, reads=[Stream.STDOUT])
     assert found.facts["ansible_uptime_seconds"] == 42
     assert found.facts["ansible_facts"]["loadavg"] == {"1m": 0.5, "5m": 1.0, "15m": 2.0}
+
+
+def test_a_host_that_tells_no_facts_could_not_be_looked_at() -> None:
+    found = judge(planned(Module.SETUP), 2, reads=[Stream.STDOUT])
+    assert (states(found), said(found)) == (("unknown", "failed"), ["the host has told no facts (rc 2)"])
+    assert found.registered["failed"]
+    assert not found.facts
 
 
 # ---- results of others

@@ -562,3 +562,11 @@ def test_a_long_text_is_not_shown_whole(templates: Templates) -> None:
     with pytest.raises(TemplateError) as caught:
         templates.render(text("eval {{ out }}"), {"out": RemoteText("a b" * 100_000)}, for_shell=True)
     assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(("word", "true"), [("yes", True), ("no", False)])
+def test_a_secret_word_is_true_or_false(templates: Templates, word: str, true: bool) -> None:
+    names = {"x": Secret(word)}
+    assert templates.evaluate(text("x | bool"), names) is true
+    assert templates.evaluate(text("x is truthy(convert_bool=true)"), names) is true
+    assert templates.evaluate(text("x is falsy(convert_bool=true)"), names) is not true

@@ -751,10 +751,14 @@ def test_any_order_of_plays_yields_each_outcome_once(data: st.DataObject) -> Non
     hosts = Hosts(dead={name: UnreachableError("refused") for name in dead}, behaves=behaves)
     on = {check.key: "lb" for check in checks if check.key.startswith("there")}
     recorder = Recorder()
+    scripts = [script(name, checks, on=on) for name in names]
+    for one in scripts:
+        kept = data.draw(st.sets(st.sampled_from([check.key for check in checks] or ["none"])))
+        one.held |= dict.fromkeys(kept, data.draw(st.sampled_from(["tasks", "when"])))
 
     outcomes = run(
         hosts,
-        [script(name, checks, on=on) for name in names],
+        scripts,
         *plays,
         forks=data.draw(st.integers(1, 4)),
         recorder=recorder,
