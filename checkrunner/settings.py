@@ -19,6 +19,7 @@ from checkrunner.model.setting_values import (
     choice,
     count,
     listed,
+    parse_seconds,
     paths,
     positive_seconds,
     secret,
