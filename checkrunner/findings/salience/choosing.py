@@ -7,10 +7,10 @@ import math
 from collections.abc import Container, Sequence
 
 from checkrunner.findings.salience.clipping import clip, shorten
-from checkrunner.findings.salience.grouping import Group, Groups, collect
+from checkrunner.findings.salience.grouping import Group, collect
 from checkrunner.findings.salience.levels import WARN
 from checkrunner.findings.salience.rows import Entry, Ranking, Row
-from checkrunner.findings.salience.shapes import Masks, is_variable, mask_tokens, shape_of
+from checkrunner.findings.salience.shapes import Masks, is_variable, shape_of
 from checkrunner.findings.salience.traces import Frame
 
 __all__ = ["TROUBLE", "rank"]
@@ -59,7 +59,7 @@ def rank(
         for group, severity in scored
     }
     severities = {id(group): severity for group, severity in scored}
-    order = _with_heads(_order(found.groups, scores, most), found, severities, masks)[:most]
+    order = _with_heads(_order(found.groups, scores, most), found.groups, severities)[:most]
     entries = tuple(
         _entry(group, at, severities.get(id(group), 0.0), shape_of(group.row.text, masks))
         for at, group in enumerate(order, 1)
@@ -151,34 +151,21 @@ def _order(groups: Sequence[Group], scores: dict[int, float], most: int) -> list
     return order
 
 
-def _with_heads(order: list[Group], found: Groups, severities: dict[int, float], masks: Masks) -> list[Group]:
-    """The head of a table stands before the first of its rows."""
-    heads = found.heads
-    if not heads:
-        return order
+def _with_heads(order: list[Group], groups: Sequence[Group], severities: dict[int, float]) -> list[Group]:
+    """The head of a table stands before the first of its rows, and is as severe."""
     out: list[Group] = []
-    present = {group.row.number: group for group in found.groups}
+    known = {id(group) for group in groups}
     done: set[int] = set()
     for group in order:
-        if group.row.number in done:
-            continue
-        if group.cell is not None and group.cell.head not in done and group.cell.head in heads:
-            row = heads[group.cell.head]
-            if row.number not in done:
-                head = present.get(row.number) or _head(row, masks)
-                severities[id(head)] = severities[id(group)]
-                out.append(head)
-                done.add(row.number)
-        out.append(group)
-        done.add(group.row.number)
+        head = group.head
+        if head is not None and id(head) in known and id(head) not in done:
+            severities[id(head)] = severities[id(group)]
+            out.append(head)
+            done.add(id(head))
+        if id(group) not in done:
+            out.append(group)
+            done.add(id(group))
     return out
-
-
-def _head(row: Row, masks: Masks) -> Group:
-    tokens = row.text.split()
-    return Group(
-        row, tokens, mask_tokens(tokens, masks), count=row.count, last=row.last or row.number, text=" ".join(tokens)
-    )
 
 
 def _entry(group: Group, at: int, severity: float, shape: str) -> Entry:

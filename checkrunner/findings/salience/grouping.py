@@ -31,7 +31,8 @@ _ENOUGH_SEVERE = 10
 class Group:
     """Lines of one shape. `tokens` are the words of the first one that may be shown (level, names, message), `masked`
     the same masked; `names` counts how many of them, from `first_name` on, name a component. `odd` has an unusual code
-    in its prefix, `far` a number far from that of the other lines like it."""
+    in its prefix, `far` a number far from that of the other lines like it; `head` is the head of the table that it is
+    a row of."""
 
     row: Row
     tokens: list[str]
@@ -44,6 +45,8 @@ class Group:
     far: bool = False
     frame: Frame = Frame.NONE
     cell: Cell | None = None
+    head: Group | None = None
+    is_head: bool = False
     count: int = 0
     last: int = 0
     words: tuple[str, ...] = ()
@@ -58,11 +61,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """`groups` in the order of their first lines; `heads` are rows that are heads of tables, by the index that cells
-    have; `prefix` says what was taken off."""
+    """`groups` in the order of their first lines; `prefix` says what was taken off."""
 
     groups: list[Group]
-    heads: dict[int, Row]
     prefix: str
 
 
@@ -81,8 +82,9 @@ def collect(rows: Sequence[Row]) -> Groups:
         for row, tokens, mark in zip(rows, lines, marks, strict=True)
     ]
     for at, cell in cells.items():
-        if (one := alone[at]) is not None:
-            one.cell = cell
+        one, head = alone[at], alone[cell.head]
+        if one is not None and head is not None:
+            one.cell, one.head, head.is_head = cell, head, True
     found: dict[tuple[object, ...], Group] = {}
     for some in _by_key(alone).values():
         far = _far_of(some)
@@ -92,15 +94,16 @@ def collect(rows: Sequence[Row]) -> Groups:
             if len(found) >= _MOST_SHAPES and key not in found:
                 key = ("of the shapes that are too many",)
             found.setdefault(key, group).add(group.row.count, group.row.last or group.row.number)
-    heads = {at: rows[at] for at in {cell.head for cell in cells.values()}}
     groups = sorted(found.values(), key=lambda group: group.row.number)
     groups = [group for group in groups if any(map(str.isalnum, "".join(group.tokens)))]
     for group in groups:
         _read(group)
-    return Groups(_merged(groups), heads, layouts.in_words)
+    return Groups(_merged(groups), layouts.in_words)
 
 
 def _key(group: Group) -> tuple[object, ...]:
+    if group.is_head:
+        return ("head", group.row.number)
     if group.frame is Frame.OTHER:
         return (Frame.OTHER,)
     grade = group.cell.grade if group.cell else 0.0
@@ -179,7 +182,7 @@ def _read(group: Group) -> None:
     group.text = " ".join(group.tokens)
     group.words = words_of(group.masked)
     skip = len(" ".join(group.tokens[: group.first_name])) + 1 if group.first_name else 0
-    said = told(group.text[skip:])
+    said = NOTHING if group.is_head else told(group.text[skip:])
     group.told = Told(said.grade, said.start + skip, said.end + skip) if said.grade else NOTHING
     if group.level is None:
         group.level = spoken_level(group.row.text)
@@ -190,6 +193,7 @@ def _merged(groups: list[Group]) -> list[Group]:
     found: dict[object, Group] = {}
     for group in groups:
         same: object = tuple(group.masked) if len(group.words) < _FEWEST_WORDS else group.words
+        same = ("head", group.row.number) if group.is_head else same
         key = (group.level, group.odd, group.far, group.frame, group.cell.grade if group.cell else 0, same)
         first = found.setdefault(key, group)
         if first is not group:
@@ -204,7 +208,7 @@ def _one_word_apart(groups: list[Group]) -> list[Group]:
     if len(groups) > _MOST_COMPARED:
         return groups
     for at, group in enumerate(groups):
-        if group.frame is not Frame.NONE or len(group.words) < 4 or len(group.masked) > 60:
+        if group.is_head or group.frame is not Frame.NONE or len(group.words) < 4 or len(group.masked) > 60:
             continue
         parts = [hash((place, word)) for place, word in enumerate(group.masked)]
         whole = 0
