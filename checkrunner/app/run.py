@@ -91,7 +91,6 @@ def run_prepared(
     outcomes, reason, waits = asyncio.run(_run(engine, scripts, plan.playbook.plays, links, interrupted, observer))
     by_host = {script.host.name: script for script in scripts}
     outcomes = _among_peers(outcomes, plan, by_host)
-
     info = RunInfo(
         id=new_run_id(started_at),
         version=__version__,
@@ -116,6 +115,7 @@ def run_prepared(
         titles=lambda outcome: by_host[outcome.host].title(outcome),
         to_text=json_text,
         witnesses=witnesses,
+        budget_tokens=prepared.request.settings.budget_tokens,
     )
 
 
