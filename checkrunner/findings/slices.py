@@ -119,7 +119,7 @@ def shapes(step: Step, raw: RawSlice, redactor: Redactor) -> frozenset[str]:
     """The shapes of the lines of a salient slice that nobody is to see: of a host where the check is fine."""
     from checkrunner.findings.salience import shape_of  # as below
 
-    lines = _masked([line_view(line) for line in raw.lines], _mask_of(step, redactor))
+    lines = masked_lines([line_view(line) for line in raw.lines], _mask_of(step, redactor))
     return frozenset(shape_of(line.text) for line in lines)
 
 
