@@ -9,7 +9,7 @@ from checkrunner.findings.keyblocks import key_block_spots
 from checkrunner.findings.known import KnownValues, Spot
 from checkrunner.findings.redact_rule import Rule
 from checkrunner.findings.redact_rules import RULES
-from checkrunner.findings.secret_tags import MARK, TAG, Tags, is_spent
+from checkrunner.findings.secret_tags import GAP, MARK, TAG, Tags, is_spent
 from checkrunner.model.sources import Secret
 
 __all__ = ["KINDS", "MARK", "RULES", "NullRedactor", "PatternRedactor", "Rule"]
@@ -88,33 +88,44 @@ class PatternRedactor:
         return self._tags.uncounted
 
 
-def _by_hint(*, tokens: bool) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    found: dict[str, list[int]] = {}
+_COARSE = (
+    *("pass", "pwd", "secret", "token", "key", "cred", "auth", "cookie", "sess", "sid", "://", "</", "$", "{", "pw", "psk"),
+    *("543", ":6", "hook", "snmp", "community", "sql"),
+)
+
+
+def _by_guard() -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """What is looked for in a text first, and the numbers of the rules that may then find something."""
+    found: dict[str, dict[int, None]] = {}
     for number, rule in enumerate(RULES):
-        for hint in rule.hints if rule.token is tokens else ():
-            found.setdefault(hint, []).append(number)
-    return tuple((hint, tuple(numbers)) for hint, numbers in found.items())
+        guards = rule.guards or [next((text for text in _COARSE if text in hint), hint) for hint in rule.hints]
+        for guard in () if rule.token else guards:
+            found.setdefault(guard, {})[number] = None
+    return tuple((guard, tuple(numbers)) for guard, numbers in found.items())
 
 
-_WORDS = _by_hint(tokens=False)
-_TOKENS = _by_hint(tokens=True)
-_LONG_WORD = re.compile(r"[a-z][\w-]{11}")
-"""Without it there is no token of a vendor."""
+_GUARDS = _by_guard()
+_TOKENS = tuple(number for number, rule in enumerate(RULES) if rule.token)
+_LONG_WORD = re.compile(r"[\w-]{12,}+")
+_TIME = re.compile(r"\d{4}-?\d\d-?\d\d[T_-]?\d*Z?")
+_DIGITS = frozenset("0123456789")
 
 
 def _rule_spots(text: str) -> Iterator[Spot]:
     low = _lower(text)
-    hints = [entry for entry in _WORDS if entry[0] in low]
-    if _LONG_WORD.search(low):
-        hints += [entry for entry in _TOKENS if entry[0] in low]
     lines: dict[tuple[int, int], set[int]] = {}
-    for hint, numbers in hints:
-        for place in _lines_with(low, hint):
-            lines.setdefault(place, set()).update(numbers)
+    for guard, numbers in _GUARDS:
+        if guard in low:
+            for place in _lines_with(low, guard):
+                lines.setdefault(place, set()).update(numbers)
+    for place in _lines_with_tokens(text):
+        lines.setdefault(place, set()).update(_TOKENS)
     across: set[int] = set()
     for (start, end), every in lines.items():
-        line = text[start:end]
-        for number in sorted(every):
+        line, low_line = text[start:end], low[start:end]
+        for number in every:
+            if not _has_any(low_line, RULES[number].hints):
+                continue
             if RULES[number].across:
                 across.add(number)
             else:
@@ -123,12 +134,44 @@ def _rule_spots(text: str) -> Iterator[Spot]:
         yield from _found(number, text, 0)
 
 
+def _has_any(text: str, hints: Iterable[str]) -> bool:
+    for hint in hints:  # noqa: SIM110 - any() takes three times as long, and this is where the time goes
+        if hint in text:
+            return True
+    return False
+
+
+def _lines_with_tokens(text: str) -> Iterator[tuple[int, int]]:
+    """Lines with a word that may be a token, or with half a word."""
+    end = -1
+    for word in _LONG_WORD.finditer(text):
+        if word.start() > end and _is_odd(word.group()):
+            start, end = _line_at(text, word.start())
+            yield start, end
+    at = text.find(GAP)
+    while at >= 0:
+        yield _line_at(text, at)
+        at = text.find(GAP, at + 1)
+
+
+def _is_odd(word: str) -> bool:
+    """Whether the word is none of a language and no time: it has digits, or many letters of both cases."""
+    if _DIGITS.isdisjoint(word):
+        return len(word) >= 20 and not (word[1:].islower() or word.isupper())
+    return word.swapcase() != word and _TIME.fullmatch(word) is None
+
+
 def _lines_with(text: str, hint: str) -> Iterator[tuple[int, int]]:
     at = text.find(hint)
     while at >= 0:
-        start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
-        yield start, end if end >= 0 else len(text)
-        at = text.find(hint, end) if end >= 0 else -1
+        start, end = _line_at(text, at)
+        yield start, end
+        at = text.find(hint, end)
+
+
+def _line_at(text: str, at: int) -> tuple[int, int]:
+    start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+    return start, end if end >= 0 else len(text)
 
 
 def _found(number: int, text: str, offset: int) -> Iterator[Spot]:

@@ -16,7 +16,8 @@ Find = Callable[[re.Match[str]], Iterator[tuple[int, int]]]
 class Rule:
     """A kind of secret. `hints` are lower-case texts of which a line must hold one before `pattern` is tried on it.
     `across`: the pattern is tried on the whole text, since it goes over lines; what it finds never does. `token`: it is
-    a long word, without which the hints are not looked for. `description` and `example` are for the documentation."""
+    a long word, without which the hints are not looked for. `guards` are looked for before the
+    hints, one of them must be there too: where they are not given, short texts that many hints have in common. `description` and `example` are for the documentation."""
 
     name: str
     description: str
@@ -26,6 +27,7 @@ class Rule:
     find: Find
     across: bool = False
     token: bool = False
+    guards: tuple[str, ...] = ()
 
 
 def whole(match: re.Match[str]) -> Iterator[tuple[int, int]]:
@@ -50,17 +52,23 @@ def rule(
     *,
     across: bool = False,
     token: bool = False,
+    guards: str = "",
 ) -> Rule:
-    """A rule; `hints` are separated by spaces. Of a pattern with groups `value...` these are the secret, else all."""
+    """A rule; `hints` are separated by spaces, ``\u2423`` in one is a space. Of a pattern with groups `value...` these are the secret, else all."""
     compiled = re.compile(pattern, re.MULTILINE if across else 0) if isinstance(pattern, str) else pattern
     valued = any(group.startswith("value") for group in compiled.groupindex)
     return Rule(
         name=name,
         description=description,
         example=example,
-        hints=tuple(hints.split()),
+        hints=_texts(hints),
         pattern=compiled,
         find=find or (value if valued else whole),
         across=across,
         token=token,
+        guards=_texts(guards),
     )
+
+
+def _texts(words: str) -> tuple[str, ...]:
+    return tuple(word.replace("\u2423", " ") for word in words.split())
