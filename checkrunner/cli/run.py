@@ -17,6 +17,7 @@ from checkrunner.cli.options import (
     Inventory,
     Limit,
     PlaybookName,
+    Redact,
     SkipTags,
     Tags,
     VaultId,
@@ -185,6 +186,7 @@ def run(
             rich_help_panel=_OUTPUT,
         ),
     ] = None,
+    redact: Redact = None,
     color: Annotated[
         str | None,
         typer.Option("--color", metavar="WHEN", help="auto, always or never.", rich_help_panel=_OUTPUT),
@@ -234,6 +236,7 @@ def run(
         "forks": forks,
         "timeout": timeout,
         "deadline": deadline,
+        "redact": redact,
         "color": color,
         **_become(become, become_user, become_method),
     }

@@ -19,7 +19,7 @@ _ABOUT = re.compile(
     r"|label|field|fields|column|table|attributes?|params?|parameters?|header|prefix|regex|pattern|hint|help|errors?"
     r"|fail\w*|attempts|tries|retries|requests?|exists?|present|missing|mounts?|volume|source|engine|projected"
     r"|rate|budget|second|minute|request|per|generator|generation|reset|recovery|set|not|is|has|handler|helper|command"
-    r"|cmd|program|script|lookup|env|var|variable|placeholder|description|comment|title"
+    r"|encryption|exceptions?|warnings?|denied|info|cmd|program|script|lookup|env|var|variable|placeholder|description|comment|title"
 )
 _WORDS = re.compile(r"[_. -]|(?<=[a-z0-9])(?=[A-Z])")
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:\s?[A-Za-z%]{1,7}(?:/s)?)?")
@@ -29,8 +29,9 @@ _HARMLESS = re.compile(
     # truth values, types, words in the place of a value
     r"(?i:true|false|yes|no|none|null|nil|undefined|unset|on|off|not|n/a|empty|optional|required|string|str|text|bytes|bool"
     r"|boolean|int|integer|number|object|any|redacted|hidden|masked|filtered|sensitive|removed|omitted|ok|present|missing"
-    r"|found|set|unchanged|unlimited|never|default|inherit|ask|prompt|same-origin|include|omit|disabled|enabled)"
-    r"|(?i:not set|not found|not present|not required|sensitive value|known after apply)"
+    r"|set|unchanged|unlimited|never|default|inherit|ask|prompt|same-origin|include|omit|disabled|enabled)"
+    r"|(?i:not set|sensitive value|known after apply)"
+    r"|(?:str|bytes|String|Optional\[\w+\])\s*(?:\|\s*\w+\s*)?(?:=.*)?;?"
     # masks and dots
     r"|(?P<same>[^\w\s])(?P=same)*|(?i:x{3,})|\u2022+|\.\.\.+|[\W_]{1,3}"
     # brackets around a word that is no value

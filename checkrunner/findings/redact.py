@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from checkrunner.findings.keyblocks import key_block_spots
 from checkrunner.findings.known import KnownValues, Spot
+from checkrunner.findings.own import OwnPatterns
 from checkrunner.findings.redact_rule import Rule
 from checkrunner.findings.redact_rules import RULES
 from checkrunner.findings.secret_tags import GAP, MARK, TAG, Tags, is_spent
@@ -17,7 +18,7 @@ __all__ = ["KINDS", "MARK", "RULES", "NullRedactor", "PatternRedactor", "Rule"]
 _ROUNDS = 4
 _OPAQUE = "\1"
 
-KINDS = ("known", "private-key", *(rule.name for rule in RULES))
+KINDS = ("known", "private-key", *(rule.name for rule in RULES), "own")
 """What secrets are counted as; one that is found in several ways is the first of them."""
 
 _BLOCK = 1
@@ -41,14 +42,15 @@ class PatternRedactor:
     """The `Redactor` of a run: private key blocks, `RULES`, and the values of `secrets` in any of their usual forms.
 
     `key` is what the tags are made with: random, at least 16 bytes, and of one run. Without it all secrets are
-    ``<secret>``. All hosts of a run share one redactor. Cost: a few microseconds for a line without a hint of a secret.
+    ``<secret>``. `own` are patterns of the user (`checkrunner.ownpatterns`). All hosts of a run share one redactor. Cost: a few microseconds for a line without a hint of a secret.
     A line grows by at most twenty characters a secret.
     """
 
-    def __init__(self, secrets: Iterable[Secret | str] = (), *, key: bytes = b"") -> None:
+    def __init__(self, secrets: Iterable[Secret | str] = (), *, key: bytes = b"", own: Sequence[str] = ()) -> None:
         self._known = KnownValues(secrets)
         self._learnt: dict[Secret | str, None] = {}
         self._later = KnownValues(())
+        self._own = OwnPatterns(own, len(KINDS) - 1) if own else None
         self._tags = Tags(key)
 
     def learn(self, secret: Secret) -> None:
@@ -75,6 +77,8 @@ class PatternRedactor:
             spots += also.spots(text)
         spots += key_block_spots(text, _BLOCK)
         spots += _rule_spots(text)
+        if self._own is not None:
+            spots += self._own.spots(text)
         return spots
 
     def counts(self) -> Mapping[str, int]:
@@ -83,9 +87,16 @@ class PatternRedactor:
         return {KINDS[rank]: found[rank] for rank in sorted(found)}
 
     @property
-    def uncounted(self) -> int:
-        """How often a secret was masked after so many different ones that it is not among the counts."""
-        return self._tags.uncounted
+    def troubles(self) -> list[str]:
+        """What a report has to say of the masking: lines that are masked as a whole, and secrets that are not counted."""
+        given_up = self._own.given_up if self._own is not None else {}
+        out = [
+            f"redact {pattern!r} took too long on {count:,} line(s), which are masked as a whole"
+            for pattern, count in given_up.items()
+        ]
+        if self._tags.uncounted:
+            out.append("there were too many different secrets to count them all: `redacted` says how many at least")
+        return out
 
 
 _COARSE = (
@@ -206,6 +217,7 @@ def _merged(text: str, spots: Iterable[Spot], tags: Sequence[tuple[int, int]]) -
     found: list[Spot] = []
     for spot in sorted(spots):
         spot = _around_tags(spot, tags) if tags else spot
+        spot = _over_gap(text, spot) if GAP in text else spot
         if is_spent(text[spot.start : spot.end]):
             continue
         last = found[-1] if found else None
@@ -218,6 +230,15 @@ def _merged(text: str, spots: Iterable[Spot], tags: Sequence[tuple[int, int]]) -
             value = spot.value if spot[:2] == last[:2] else ""
             found[-1] = last._replace(rank=min(last.rank, spot.rank), value=last.value or value)
     return found
+
+
+_REST = re.compile(r"\0[^\s\"'`,;&<>|)\]}]+")
+
+
+def _over_gap(text: str, spot: Spot) -> Spot:
+    """A secret that is cut goes on after the gap, to the end of the word there."""
+    rest = _REST.match(text, spot.end)
+    return spot._replace(end=rest.end()) if rest else spot
 
 
 def _around_tags(spot: Spot, tags: Iterable[tuple[int, int]]) -> Spot:

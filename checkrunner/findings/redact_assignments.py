@@ -41,10 +41,11 @@ _YAML = re.compile(
     re.IGNORECASE,
 )
 _CLOSING = ")}]>'\"`\0"
-_PARSER = re.compile(r"(?:unexpected|invalid|expected|illegal|unknown|next|last|current|bad|near|parsing)\s+\Z", re.I)
-_NOTE = re.compile(r"<[A-Za-z][^<>]{0,200}>")
+_PARSER = re.compile(r"(?:unexpected|invalid|expected|illegal|unknown|next|last|current|bad|near|parsing|ring)\s+\Z", re.I)
+_NOTE = re.compile(r"<[A-Za-z][^<>]{0,200}>|\([A-Za-z][\w ./-]{0,60}\)|\[[A-Za-z][\w ./-]{0,60}\]")
+_FIRST = re.compile(r"[ \t]*(?:-[ \t]+)?[\"']?[\w.-]{0,60}\Z")
 _LOGIN = re.compile(r"://[^\s/@]{0,80}\Z")
-_LEXEME = re.compile(r"[^\w]{1,4}|[A-Za-z_]{1,20}|\d{1,6}")
+_LEXEME = re.compile(r"[^\w]{1,4}|[`']?[A-Za-z_]{1,20}'?|\d{1,40}")
 
 
 def _assigned(match: re.Match[str]) -> Iterator[tuple[int, int]]:
@@ -56,7 +57,7 @@ def _assigned(match: re.Match[str]) -> Iterator[tuple[int, int]]:
         return
     if not kept or is_about(match["key"], match["suffix"], kept) or is_harmless(kept) or is_harmless(text):
         return
-    if group == "bare" and colon and (is_message(match.string, start) or _is_verdict(match)):
+    if group == "bare" and colon and (is_message(match.string, start) or _is_verdict(match) or _is_yaml(match)):
         return
     if colon and _LEXEME.fullmatch(kept) and _PARSER.search(match.string, max(0, match.start() - 20), match.start()):
         return
@@ -64,20 +65,29 @@ def _assigned(match: re.Match[str]) -> Iterator[tuple[int, int]]:
 
 
 def _is_bracketed(match: re.Match[str], text: str, start: int) -> bool:
-    """A note in angle brackets, as in ``<set to the key 'x'>``; and in an address what another rule knows better."""
-    if text.startswith("<"):
+    """A note in brackets, as in ``<set to the key 'x'>``; and in an address what another rule knows better."""
+    if text[0] in "<([":
         return _NOTE.match(match.string, start) is not None
     return "@" in text and _LOGIN.search(match.string, max(0, match.start() - 100), match.start()) is not None
 
 
 def _is_verdict(match: re.Match[str]) -> bool:
     """``PASS: test_name`` of a test, and ``passwd:`` of a program that speaks in the log."""
-    return match["key"] == "PASS" or (match["key"] == "passwd" and " " in match.string[match.start("bare") :].strip())
+    rest = match.string[match.start("bare") :].strip()
+    return match["key"] == "PASS" or (match["key"] == "passwd" and " " in rest)
+
+
+def _is_yaml(match: re.Match[str]) -> bool:
+    """What begins its line as a key of YAML does is left to the other rule, which knows the whole value."""
+    if match["sep"][-1] not in " \t" or match["bare"][0] in "|>{[":
+        return False
+    return _FIRST.match(match.string, 0, match.start()) is not None
 
 
 def _in_yaml(match: re.Match[str]) -> Iterator[tuple[int, int]]:
-    text, key = match["value"].rstrip("\0"), match["key"].strip(" \t-\"'")
-    if key in {"passwd", "PASS"} or is_message(text):
+    text, key = match["value"].rstrip(",\0"), match["key"].strip(" \t-\"'")
+    program = key.endswith("passwd") and " " in text.strip()  # speaks in the log, in sentences
+    if program or key in {"passwd", "PASS"} or is_message(text):
         return
     comment = re.search(r"\s#", text)
     text = text[: comment.start()] if comment else text

@@ -150,7 +150,7 @@ HEADERS: tuple[Rule, ...] = (
         "X-Auth-Token: 0123456789abcdef",
         "x- -key -token",
         re.compile(
-            r"\b(?:x-[a-z-]{0,30}?(?:key|token|secret|password|auth|signature)|(?:private|job|deploy|auth)-token|api-?key"
+            r"(?<![/\w])(?:x-(?!cache|sort|request|trace|idempotency)[a-z-]{0,30}?(?:key|token|secret|password|auth|signature)|(?:private|job|deploy|auth)-token|api-?key"
             r"|dd-(?:api|application)-key)\\{0,4}[\"']?[ \t]{0,4}+:[ \t]{0,4}+\\{0,4}[\"']?(?P<value>[^\s\"'\\]++)",
             re.IGNORECASE,
         ),
@@ -191,7 +191,8 @@ COMMANDS: tuple[Rule, ...] = (
             rf"(?:(?<=\s)-{{1,2}}[\w-]{{0,30}}?(?:{KEYWORD}|pass)[ \t]{{1,4}}+(?=[^\s-])|\bsshpass[ \t]{{1,4}}+-p[ \t]{{0,4}}+"
             rf"|\b(?:curl|wget|lynx)\b{_REST}[ \t](?:-u|--user|--proxy-user|-U|-a|--auth)[ \t=]{{0,4}}[\"']?[^\s:\"']{{0,60}}:(?!//)"
             rf"|\b(?:mysql|mysqldump|mysqladmin|mysqlimport|mysqlcheck|mysqlshow|mariadb|mariadb-dump|mariadb-admin|7z[ar]?)\b{_REST}[ \t]-p(?=[^\s-])"
-            rf"|\b(?:docker|podman|helm|buildah|skopeo|crane|nerdctl|az|mongo(?:sh|dump|restore|import|export)?|influx|cqlsh|clickhouse-client)\b{_REST}[ \t]-p[ \t]{{1,4}}(?!\d{{1,5}}(?:[:\s]|$))"
+            rf"|\b(?:docker|podman|helm|buildah|skopeo|crane|nerdctl|az)\b{_REST}[ \t]login\b{_REST}[ \t]-p[ \t]{{1,4}}"
+            rf"|\b(?:mongo(?:sh|dump|restore|import|export)?|influx|cqlsh)\b{_REST}[ \t]-p[ \t]{{1,4}}"
             rf"|\b(?:redis-cli|valkey-cli|keydb-cli)\b{_REST}[ \t](?:-a|--pass)[ \t]{{1,4}}"
             rf"|\bldap(?:search|modify|add|delete|passwd|whoami|compare|modrdn)\b{_REST}[ \t]-[wsa][ \t]{{1,4}}(?!(?:base|one|sub|children)\b)"
             rf"|\b(?:smbclient|rpcclient|net|mount\.cifs)\b{_REST}[ \t](?:-U|--user)[ \t=]{{0,4}}[\"']?[^\s%\"']{{1,60}}%"
@@ -225,7 +226,7 @@ COMMANDS: tuple[Rule, ...] = (
         re.compile(
             r"\bidentified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,60}[ \t]{1,4})?(?:by|as)[ \t]{1,4}(?:password[ \t]{1,4})?\\{0,4}"
             r"(?:['\"](?P<value_a>[^'\"\\]{1,200})|(?P<value_c>[^\s'\";\\]{1,100}))"
-            r"|\bpassword[ \t]{0,4}\(?[ \t]{0,4}\\{0,4}'(?P<value_b>[^'\\]{1,200})\\{0,4}'(?![\w ]*\bin secret\b)",
+            r"|\bpassword(?:[ \t]{1,4}|[ \t]{0,4}\([ \t]{0,4})\\{0,4}'(?P<value_b>[^'\\]{1,200})\\{0,4}'(?![\w ]*\bin secret\b)",
             re.IGNORECASE,
         ),
     ),
