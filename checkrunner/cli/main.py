@@ -20,6 +20,7 @@ from checkrunner.cli.inventory import inventory
 from checkrunner.cli.lint import lint
 from checkrunner.cli.run import EXAMPLES, run
 from checkrunner.cli.schema import schema
+from checkrunner.cli.slice import SLICE_EXAMPLES, slice_lines
 from checkrunner.model.errors import CheckrunnerError
 
 __all__ = ["app", "run_command_line"]
@@ -70,6 +71,7 @@ app.command("hosts")(hosts)
 app.command("inventory")(inventory)
 app.command("checks")(checks)
 app.command("schema")(schema)
+app.command("slice", epilog=SLICE_EXAMPLES)(slice_lines)
 
 
 def run_command_line(arguments: Sequence[str]) -> int:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from checkrunner.findings.budget import fit
 from checkrunner.findings.exit_code import exit_code
 from checkrunner.findings.grouping import group
 from checkrunner.findings.heldback import HeldBack
 from checkrunner.findings.incomplete import fold_incomplete
+from checkrunner.findings.leftout import folded_omissions
 from checkrunner.findings.making import Making, ReportLimits, Texts, Titles, as_written, name_as_written
+from checkrunner.findings.past import NoPast
+from checkrunner.findings.rank import ranked
 from checkrunner.findings.redact import NullRedactor
-from checkrunner.findings.tokens import measure
 from checkrunner.findings.totals import count, looked_everywhere
 from checkrunner.model.plan import HostOutcome
 from checkrunner.model.report import Report, RunInfo
-from checkrunner.model.seams import Redactor
+from checkrunner.model.seams import Past, Redactor, TokenCounter
 
 __all__ = ["ReportLimits", "Texts", "Titles", "build_report"]
 
@@ -30,13 +33,17 @@ def build_report(
     titles: Titles | None = None,
     to_text: Callable[[Report], str] | None = None,
     limits: ReportLimits | None = None,
+    budget_tokens: int | None = None,
+    counter: TokenCounter | None = None,
+    past: Past | None = None,
 ) -> Report:
     """The report. `run.complete` and `run.exit_code` are computed here, whatever `run` says.
 
     `warnings` are about the run as a whole; what concerns a host is in its outcome's notes. `redactor` masks reasons,
     notes and warnings (slices arrive masked). `texts` renders why and fix for the exemplar of
     a finding; without it they are shown as written. So with `titles`, which has to be the same for all of a finding.
-    `to_text` is the JSON renderer, for the size in `budget`.
+    `to_text` is the JSON renderer, for the size in `budget`; `budget_tokens` is what that may be as `counter` counts it
+    (see `budget.fit`). `past` tells new findings from known ones.
 
     Cost: linear in the outcomes; a healthy one costs about a microsecond, others what masking their slices costs.
     """
@@ -45,7 +52,9 @@ def build_report(
         redactor or NullRedactor(), texts or as_written, titles or name_as_written, limits or ReportLimits(), held
     )
     totals = count(outcomes)
-    groups = group(outcomes, variants=building.limits.variants, of_items=building.limits.item_variants)
+    groups = ranked(
+        group(outcomes, variants=building.limits.variants, of_items=building.limits.item_variants), past or NoPast()
+    )
     findings = tuple(building.finding(entry) for entry in groups)
     incomplete = tuple(building.incomplete(entry) for entry in fold_incomplete(outcomes))
     building.captures(outcomes)
@@ -63,7 +72,7 @@ def build_report(
         metrics=building.metrics(outcomes),
         messages=building.messages(outcomes),
         warnings=building.warnings(warnings, outcomes),
-        omissions=tuple(building.omissions),
+        omissions=folded_omissions(building.omissions),
         redacted=redactor.counts() if redactor else {},
     )
-    return replace(report, budget=measure(to_text(report))) if to_text else report
+    return fit(report, budget_tokens, to_text, counter) if to_text else report

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from checkrunner.findings.items import labels, own_words, trunk
-from checkrunner.findings.masks import Masker, mask_names, own_names
+from checkrunner.findings.masks import Masker, mask_names
+from checkrunner.findings.near import Differing, Shapes, differing, exemplar, is_chosen, near_groups
 from checkrunner.findings.totals import execution_of
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.results import Execution, HostState, VerdictState
@@ -31,13 +32,20 @@ _ENDS_OF_RUN = frozenset({"interrupted", "deadline", "cancelled"})
 class Group:
     """Outcomes of one check, or of several items of a loop, that say the same. `first` is the exemplar; `merged` counts
     the variants of the output that were folded into this group because there were too many of them. `uneven`: not each
-    of its items is there for each of its hosts."""
+    of its items is there for each of its hosts. `near`: their outputs are not all alike; what `differing` hosts show
+    besides, and how many such things are `untold`. `novelty` is against the last run, `cause` the id of the group that
+    it follows from; both come with the ranking."""
 
     key: tuple[object, ...]
     order: int
     outcomes: list[CheckOutcome] = field(default_factory=list)
     merged: int = 0
     uneven: bool = False
+    near: bool = False
+    differing: list[Differing] = field(default_factory=list)
+    untold: int = 0
+    novelty: str = ""
+    cause: str = ""
 
     @property
     def first(self) -> CheckOutcome:
@@ -75,8 +83,9 @@ def not_looked_at(host: HostOutcome, check: CheckOutcome) -> bool:
 def group(outcomes: Iterable[HostOutcome], *, variants: int, of_items: int) -> list[Group]:
     """The groups, ranked. Of one check, verdict and reasons at most `variants` groups differ by their slices alone (of
     one loop `of_items`): those with the fewest hosts are merged into one group more. So are, of one loop, those that
-    differ by their hosts alone."""
+    differ by their hosts alone. Groups that say nearly the same are one before that."""
     masker = Masker()
+    shapes = Shapes(masker)
     order: dict[str, int] = {}
     found: dict[tuple[object, ...], dict[tuple[str, ...], Group]] = {}
     # The same words about two hosts are the same, also where they name one of them.
@@ -88,13 +97,13 @@ def group(outcomes: Iterable[HostOutcome], *, variants: int, of_items: int) -> l
             place = order.setdefault(key, len(order))
             if not _worth_a_finding(host, check):
                 continue
-            names = names or own_names(host.host)
+            names = names or shapes.know(host.host)
             words = own_words(check.planned)
             literally = (key, check.verdict.state, check.verdict.reasons)
             if literally not in said:
                 said[literally] = _masked_reasons(check, masker, names, words)
             base = _base_key(key, check, said[literally])
-            evidence = _evidence_key(check, masker, names, words)
+            evidence = shapes.key(check)
             same = found.setdefault(base, {})
             entry = same.get(evidence)
             if entry is None:
@@ -103,9 +112,11 @@ def group(outcomes: Iterable[HostOutcome], *, variants: int, of_items: int) -> l
     groups = [
         part
         for base, same in found.items()
-        for entry in _limited(base, list(same.values()), variants, of_items)
+        for entry in _limited(base, _near(list(same.values()), shapes), variants, of_items)
         for part in _evenly(entry, variants)
     ]
+    for entry in groups:
+        _tell_apart(entry, shapes)
     return sorted(groups, key=lambda entry: entry.rank)
 
 
@@ -146,8 +157,31 @@ def _masked_reasons(
     )
 
 
-def _evidence_key(check: CheckOutcome, masker: Masker, names: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"{piece.stream}:{masker.mask(piece.text, names, words)}" for piece in check.slices)
+def _near(groups: list[Group], shapes: Shapes) -> list[Group]:
+    """The groups, those whose outputs are nearly alike as one, with the key of the largest of them."""
+    if len(groups) < 2 or any(entry.first.planned.label for entry in groups):
+        return groups
+    out = []
+    for family in near_groups([entry.outcomes for entry in groups], shapes):
+        head = groups[family[0]]
+        for at in family[1:]:
+            head.outcomes += groups[at].outcomes
+            head.near = True
+        out.append(head)
+    return out
+
+
+def _tell_apart(entry: Group, shapes: Shapes) -> None:
+    """Put the outcome in front that shows what most do, and find out what others show besides."""
+    first = entry.first
+    if entry.merged or len(entry.outcomes) < 2 or first.planned.label:
+        return
+    if not entry.near and not any(is_chosen(piece) for piece in first.slices):
+        return
+    best = exemplar(entry.outcomes, shapes)
+    entry.outcomes = [best, *(one for one in entry.outcomes if (one.host, one.planned) != (best.host, best.planned))]
+    entry.differing, entry.untold = differing(best, entry.outcomes, shapes)
+    entry.near |= bool(entry.differing or entry.untold)
 
 
 def _limited(base: tuple[object, ...], groups: list[Group], of_one: int, of_items: int) -> Iterator[Group]:

@@ -10,6 +10,7 @@ from checkrunner.findings.grouping import Group
 from checkrunner.findings.heldback import HeldBack
 from checkrunner.findings.hostnotes import fold_notes
 from checkrunner.findings.items import because, labels, place, trunk
+from checkrunner.findings.near import Differing
 from checkrunner.findings.numbers import shared_reasons, shared_result, shared_seen
 from checkrunner.findings.said import said
 from checkrunner.findings.slices import is_binary
@@ -17,8 +18,8 @@ from checkrunner.findings.totals import capture_of, execution_of
 from checkrunner.findings.values import shared_metrics, shared_values
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.plan import CheckOutcome, HostOutcome
-from checkrunner.model.report import CheckValues, Finding, Incomplete, Message, Omission, Wait
-from checkrunner.model.results import CaptureState, Execution, Reason, Stream, VerdictState
+from checkrunner.model.report import CheckValues, Finding, Incomplete, Message, Omission, Variant, Wait
+from checkrunner.model.results import CaptureState, Execution, Reason, SliceMode, Stream, VerdictState
 from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Template
 
@@ -51,8 +52,8 @@ class ReportLimits:
     | text_chars | one reason, note, hint or warning |
     """
 
-    variants: int = 8
-    item_variants: int = 20
+    variants: int = 40
+    item_variants: int = 40
     item_chars: int = 1000
     host_chars: int = 2000
     notes: int = 5
@@ -125,11 +126,18 @@ class Making:
             items=self._items(items, entry) if many else (),
             item_count=len(items) if many else 0,
             slices=first.slices,
+            variants=tuple(self._variant(one, entry) for one in entry.differing),
             folded_by=_folded_by(entry, differ=differ),
+            explained_by=entry.cause,
+            novelty=entry.novelty,
             notes=self._notes(entry),
             why=self.text(why),
             fix=self.text(fix),
         )
+
+    def _variant(self, one: Differing, entry: Group) -> Variant:
+        names = tuple(outcome.host for outcome in one.outcomes)
+        return Variant(hosts=self._hosts(names, f"finding {entry.id}"), names=names, slices=one.slices)
 
     def _items(self, items: tuple[str, ...], entry: Group) -> tuple[str, ...]:
         """As many as there is room for."""
@@ -286,10 +294,14 @@ class Making:
 
     def _omit_slices(self, entry: Group) -> None:
         for piece in entry.first.slices:
-            if piece.more_lines:
+            # Of lines that were chosen, the slice itself says how many others there are.
+            if piece.more_lines and piece.query.mode is not SliceMode.SALIENT:
                 self.omissions.append(
                     Omission(what="line", count=piece.more_lines, why="beyond the slice's limit", where=piece.evidence)
                 )
+        if entry.untold:
+            why, where = "only what several hosts show is told", f"finding {entry.id}"
+            self.omissions.append(Omission(what="variant of the output", count=entry.untold, why=why, where=where))
         if entry.merged:
             self.omissions.append(
                 Omission(
@@ -329,6 +341,8 @@ def _folded_by(entry: Group, *, differ: bool) -> str:
     the same to the letter."""
     if len(entry.outcomes) < 2 or entry.merged:
         return ""
+    if entry.near:
+        return "near"
     texts = [piece.text for piece in entry.first.slices]
     if differ or any([piece.text for piece in outcome.slices] != texts for outcome in entry.outcomes):
         return "masked"

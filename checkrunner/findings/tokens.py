@@ -9,10 +9,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from checkrunner.model.errors import UnknownNameError
-from checkrunner.model.report import Budget
-from checkrunner.model.seams import TokenCounter
 
-__all__ = ["DEFAULT_VOCABULARY", "VOCABULARIES", "TokenEstimate", "measure"]
+__all__ = ["DEFAULT_VOCABULARY", "VOCABULARIES", "TokenEstimate"]
 
 # Where the common vocabularies split before they look anything up: at changes of case, between letters, digits and
 # marks. A space belongs to the word after it, but stands alone before digits; a line's end belongs to the marks before.
@@ -98,9 +96,3 @@ def _outside(char: str) -> float:
     if not char.isalpha():
         return _OUTSIDE_OTHER
     return _OUTSIDE_LETTER if char < _FAR else _OUTSIDE_FAR
-
-
-def measure(document: str, *, limit: int | None = None, counter: TokenCounter | None = None) -> Budget:
-    """The budget entry for a report whose JSON text is `document`, itself still without the number."""
-    counter = counter or TokenEstimate()
-    return Budget(limit=limit, used=counter.count(document), counter=counter.name)

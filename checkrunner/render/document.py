@@ -193,19 +193,19 @@ def _exact(value: object) -> object:
 
 def _reason(reason: Reason) -> dict[str, Any]:
     return {
-        "subject": safe_json(reason.subject),
-        **_filled(expected=reason.expected, actual=reason.actual, message=reason.message),
+        **_filled(subject=reason.subject, expected=reason.expected, actual=reason.actual, message=reason.message),
     }
 
 
 def _slice(piece: Slice) -> dict[str, Any]:
-    """The evidence id holds the stream. What is said of a slice that was chosen by salience is always the same."""
+    """The evidence id holds the stream. What is said of a slice that was chosen by salience is always the same, and its
+    lines count for all of the stream."""
     chosen = piece.query.mode is SliceMode.SALIENT
     return {
         **({} if piece.evidence else {"stream": str(piece.stream)}),
         **_filled(evidence=piece.evidence, why="" if chosen else piece.why, prefix=piece.prefix),
         "lines": [_line(line) for line in piece.lines],
-        "total_lines": piece.total_lines,
+        **({} if chosen else {"total_lines": piece.total_lines}),
         **_filled(more_lines=piece.more_lines, more_shapes=piece.more_shapes),
     }
 

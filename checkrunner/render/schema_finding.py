@@ -99,7 +99,7 @@ def _reason() -> Schema:
             "actual": text_of("What was seen; over several hosts the range of it."),
             "message": text_of("The reason as a sentence."),
         },
-        optional=("expected", "actual", "message"),
+        optional=("subject", "expected", "actual", "message"),
     )
 
 
@@ -167,11 +167,14 @@ def _slice() -> Schema:
             "why": text_of("What the slice is a part of; absent where the most telling lines were chosen."),
             "prefix": text_of("What all lines began with, in words (time, host, pid): it is left out of them."),
             "lines": array_of("The lines.", line),
-            "total_lines": count_of("Lines of the whole stream."),
+            "total_lines": count_of(
+                "Lines of the whole stream; absent where the most telling lines were chosen: then what these stand"
+                " for and `more_lines` are all of them."
+            ),
             "more_lines": count_of("Lines that were selected too and are not shown."),
             "more_shapes": count_of("How many kinds of lines these are, where the most telling lines were chosen."),
         },
-        optional=("stream", "evidence", "why", "prefix", "more_lines", "more_shapes"),
+        optional=("stream", "evidence", "why", "prefix", "total_lines", "more_lines", "more_shapes"),
     )
 
 

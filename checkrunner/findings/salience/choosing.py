@@ -7,7 +7,7 @@ import math
 from collections.abc import Container, Sequence
 
 from checkrunner.findings.salience.clipping import clip, shorten
-from checkrunner.findings.salience.grouping import Group, collect
+from checkrunner.findings.salience.grouping import Group, Groups, collect
 from checkrunner.findings.salience.levels import WARN
 from checkrunner.findings.salience.rows import Entry, Ranking, Row
 from checkrunner.findings.salience.shapes import Masks, is_variable, mask_tokens, shape_of
@@ -24,9 +24,12 @@ _DETAIL = 1.5
 _STDERR = 0.5
 _ENDING = 1.0
 _BURST = 0.5
-_FREQUENT = 0.25
+_FREQUENT = 0.15
+_WORDS_OF_TROUBLE = 0.3
+_WORDS_OF_NONE = 0.5
 _REPEATED = 0.6
 _SAME_COMPONENT = 0.08
+_MOST_LOOKS = 8
 
 
 def rank(
@@ -46,24 +49,22 @@ def rank(
     last = max((row.last or row.number for row in rows), default=0)
     masks = Masks()
     scored = [(group, _severity(group, stream)) for group in found.groups]
-    shapes = {id(group): shape_of(group.row.text, masks) for group in found.groups}
     scores = {
-        id(group): _score(group, severity, last, rc) - (_KNOWN if shapes[id(group)] in known else 0.0)
+        id(group): _score(group, severity, last, rc)
+        - (_KNOWN if known != () and shape_of(group.row.text, masks) in known else 0.0)
         for group, severity in scored
     }
     severities = {id(group): severity for group, severity in scored}
-    order = _with_heads(_order(found.groups, scores, most), found.heads, severities, masks)[:most]
+    order = _with_heads(_order(found.groups, scores, most), found, severities, masks)[:most]
     entries = tuple(
-        _entry(group, at, severities.get(id(group), 0.0), shapes.get(id(group), ""))
+        _entry(group, at, severities.get(id(group), 0.0), shape_of(group.row.text, masks))
         for at, group in enumerate(order, 1)
     )
-    # A head may be in a group of its own besides.
     firsts = {entry.number for entry in entries}
-    left = [group for group in found.groups if id(group) not in {id(some) for some in order}]
     return Ranking(
         entries=entries,
         total_lines=total_lines,
-        more_shapes=sum(1 for group in left if group.row.number not in firsts),
+        more_shapes=sum(1 for group in found.groups if group.row.number not in firsts),
         more_lines=max(total_lines - sum(entry.count for entry in entries), 0),
         prefix=found.prefix,
     )
@@ -76,12 +77,12 @@ def _severity(group: Group, stream: str) -> float:
     if group.level is None:
         severity = grade
     elif group.level >= WARN:
-        severity = group.level + 0.2 * grade
+        severity = group.level + _WORDS_OF_TROUBLE * grade
     else:
-        severity = max(group.level, 0) + 0.4 * grade
+        severity = max(group.level, 0) + _WORDS_OF_NONE * grade
     if group.frame is not Frame.NONE:
         return 2.0 if group.frame is Frame.TELLING else 0.0
-    if _is_detail(group):
+    if group.cell is None and _is_detail(group):
         severity -= _DETAIL
     if group.odd:
         severity += _ODD
@@ -91,13 +92,13 @@ def _severity(group: Group, stream: str) -> float:
 
 
 def _score(group: Group, severity: float, last: int, rc: int | None) -> float:
-    often = math.log2(group.count)
+    often = math.log2(group.count) if group.frame is Frame.NONE else 0.0
     score = severity + (_FREQUENT if severity >= TROUBLE else -_FREQUENT / 10) * often
     span = group.last - group.row.number + 1
     if severity >= TROUBLE and group.count >= 10 and span * 10 <= last:
         score += _BURST
     if group.last >= last - 2:
-        score += _ENDING if rc else _ENDING / 4
+        score += _ENDING if rc and group.row.number >= last - 2 else _ENDING / 4
     if group.row.number == 1:
         score += _ENDING / 8
     return score
@@ -118,18 +119,20 @@ def _is_detail(group: Group) -> bool:
 
 def _order(groups: Sequence[Group], scores: dict[int, float], most: int) -> list[Group]:
     """By score, less for words that were shown already and for components that have had their turn. Scores only fall,
-    so one that still leads when it is looked at again is the next."""
+    so one that still leads when it is looked at again is the next; one that was looked at eight times waits no more."""
     heap = [(-scores[id(group)], group.row.number, group) for group in groups]
     heapq.heapify(heap)
     turns: dict[str, int] = {}
     shown: set[str] = set()
     order: list[Group] = []
+    again: dict[int, int] = {}
     while heap and len(order) < most:
         old, number, group = heapq.heappop(heap)
         words = set(group.words)
         overlap = len(words & shown) / len(words) if words else 1.0
         now = _REPEATED * overlap + _SAME_COMPONENT * min(turns.get(group.component, 0), 10) - scores[id(group)]
-        if heap and now > heap[0][0] and now > old:
+        if heap and now > heap[0][0] and now > old and again.get(number, 0) < _MOST_LOOKS:
+            again[number] = again.get(number, 0) + 1
             heapq.heappush(heap, (now, number, group))
             continue
         order.append(group)
@@ -138,10 +141,13 @@ def _order(groups: Sequence[Group], scores: dict[int, float], most: int) -> list
     return order
 
 
-def _with_heads(order: list[Group], heads: dict[int, Row], severities: dict[int, float], masks: Masks) -> list[Group]:
+def _with_heads(order: list[Group], found: Groups, severities: dict[int, float], masks: Masks) -> list[Group]:
     """The head of a table stands before the first of its rows."""
+    heads = found.heads
+    if not heads:
+        return order
     out: list[Group] = []
-    present = {group.row.number: group for group in order}
+    present = {group.row.number: group for group in found.groups}
     done: set[int] = set()
     for group in order:
         if group.row.number in done:

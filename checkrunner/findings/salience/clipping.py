@@ -15,7 +15,7 @@ GAP = "..."
 _MOST_WORDS = 14
 _FEWEST_DROPPED = 3
 _LONG_VARIABLE = 7
-_LONG_NAME = 12
+_LONG_NAME = 16
 _LEADER = re.compile(r"[.=_*-]{4,}")
 
 
@@ -40,18 +40,20 @@ def shorten(tokens: Sequence[str], masked: Sequence[str], telling: int, names: r
     """The line without its long variables and the `names` of components that tell of nothing, and at most 14 of its
     words or 70 % of them: the first ones, the one at `telling` (-1 for none) with its neighbours, and the last ones."""
     keep = [not _can_go(token, mask) for token, mask in zip(tokens, masked, strict=True)]
+    silent: set[int] = set()
     if len(tokens) - len(names) > 2:
         for at in names:
-            keep[at] = keep[at] and (len(tokens[at]) <= _LONG_NAME or bool(told(tokens[at]).grade))
+            if len(tokens[at]) > _LONG_NAME and not told(tokens[at]).grade:
+                silent.add(at)
     words = sum(1 for kept, mask in zip(keep, masked, strict=True) if kept and not is_variable(mask))
-    surplus = words - max(_MOST_WORDS, -(-words * 7 // 10))
+    surplus = words - min(max(_MOST_WORDS, -(-words * 7 // 10)), 2 * _MOST_WORDS)
     if surplus >= _FEWEST_DROPPED:
         _drop_from_the_middle(keep, telling, surplus)
     if 0 <= telling < len(keep):
         keep[telling] = True
     if sum(keep) < 2:
-        return clip(" ".join(tokens), 0, 0, longest=LONGEST_TEXT // 2)
-    return _joined(tokens, masked, keep)
+        keep = [True] * len(tokens)
+    return _joined(tokens, masked, keep, silent, telling)
 
 
 def _can_go(token: str, mask: str) -> bool:
@@ -72,15 +74,21 @@ def _drop_from_the_middle(keep: list[bool], telling: int, surplus: int) -> None:
         at -= max(1, len(keep) // 5)
 
 
-def _joined(tokens: Sequence[str], masked: Sequence[str], keep: Sequence[bool]) -> str:
+def _joined(tokens: Sequence[str], masked: Sequence[str], keep: Sequence[bool], silent: set[int], telling: int) -> str:
+    """The tokens that are kept, and gaps for others but the silent ones."""
     out: list[str] = []
-    numbers = 0
-    for token, mask, kept in zip(tokens, masked, keep, strict=True):
+    numbers = start = 0
+    for at, (token, mask, kept) in enumerate(zip(tokens, masked, keep, strict=True)):
+        if at in silent:
+            continue
+        if at == telling:
+            start = sum(map(len, out)) + len(out)
         numbers = numbers + 1 if is_variable(mask) else 0
-        if kept and numbers <= 3:
+        if (kept and numbers <= 3) or at == telling:
             out.append(_LEADER.sub(GAP, token))
         elif not out or out[-1] != GAP:
             out.append(GAP)
     if out[-1] == GAP and len(out) > 1:
         out.pop()
-    return clip(" ".join(out), 0, 0)
+    end = start + len(tokens[telling]) if start else 0
+    return clip(" ".join(out), start, end)

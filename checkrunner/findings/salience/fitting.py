@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from checkrunner.findings.salience.choosing import TROUBLE
 from checkrunner.findings.salience.clipping import clip
 from checkrunner.findings.salience.rows import Entry, Ranking, Selection, Shown
+from checkrunner.findings.salience.severity import told
 from checkrunner.model.seams import TokenCounter
 
 __all__ = ["Cost", "fit", "seen_text"]
@@ -15,7 +16,11 @@ Cost = Callable[[Entry, str], int]
 """What an entry costs with one of its texts, as it is printed."""
 
 _MOST_MISSES = 12
+_LOOKED_AT = 200
 _FEWEST_CHARACTERS = 12
+_TIGHT_CHARACTERS = 60
+_CHARACTERS_A_TOKEN = 0.4
+"""So many characters of a text for each token of a tight budget: none takes more than about an eighth of it."""
 
 
 def seen_text(entry: Entry, text: str) -> str:
@@ -53,13 +58,14 @@ class _Room:
         self.used = 0
         self.texts: dict[int, str] = {}
         self._cost = cost
+        self._longest = max(_TIGHT_CHARACTERS, int(budget * _CHARACTERS_A_TOKEN))
         self._costs: dict[int, int] = {}
 
     def add(self, entries: Iterable[Entry]) -> None:
         """Take entries with their short texts; a few that are too long may be passed over."""
         misses = 0
         for entry in entries:
-            misses += not self._take(entry, entry.short)
+            misses += not self._take(entry, self._short(entry))
             if misses > _MOST_MISSES:
                 break
 
@@ -75,6 +81,12 @@ class _Room:
         while length >= _FEWEST_CHARACTERS and not self._take(entry, clip(entry.short, 0, 0, longest=length)):
             length //= 2
 
+    def _short(self, entry: Entry) -> str:
+        if len(entry.short) <= self._longest:
+            return entry.short
+        said = told(entry.short)
+        return clip(entry.short, said.start, said.end, longest=self._longest)
+
     def _take(self, entry: Entry, text: str, *, reserve: int = 0) -> bool:
         cost = self._cost(entry, text)
         more = cost - self._costs.get(entry.rank, 0)
@@ -86,20 +98,22 @@ class _Room:
         self.texts[entry.rank] = text
         return True
 
-    def cost_of_all(self, entries: Iterable[Entry]) -> int:
-        """What the short texts of entries would take."""
-        return sum(self._cost(entry, entry.short) for entry in entries)
+    def mean_cost(self, entries: Sequence[Entry]) -> float:
+        """What a short text takes on average."""
+        some = entries[:_LOOKED_AT]
+        return sum(self._cost(entry, entry.short) for entry in some) / len(some) if some else 0.0
 
 
 def _selection(ranking: Ranking, room: _Room) -> Selection:
     chosen = [entry for entry in ranking.entries if entry.rank in room.texts]
     left = [entry for entry in ranking.entries if entry.rank not in room.texts]
+    more_shapes = ranking.more_shapes + len(left)
     return Selection(
         shown=tuple(
             Shown(entry=entry, text=room.texts[entry.rank]) for entry in sorted(chosen, key=lambda entry: entry.number)
         ),
         used=room.used,
-        more_shapes=ranking.more_shapes + len(left),
+        more_shapes=more_shapes,
         more_lines=ranking.more_lines + sum(entry.count for entry in left),
-        more_tokens=room.cost_of_all(left),
+        more_tokens=round(room.mean_cost(left or ranking.entries) * more_shapes),
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checkrunner.findings.salience.levels import LETTERS, level_of_token, spoken_level
-from checkrunner.findings.salience.prefix import Kind, Layout, Layouts
+from checkrunner.findings.salience.prefix import Column, Kind, Layout, Layouts
 from checkrunner.findings.salience.rows import Row
 from checkrunner.findings.salience.severity import NOTHING, Told, told
 from checkrunner.findings.salience.shapes import Masks, mask_tokens, words_of
@@ -20,6 +20,7 @@ LOOKED_AT = 2000
 """So many characters of a line are looked at."""
 
 _MOST_SHAPES = 20_000
+_MOST_COMPARED = 5000
 _FEWEST_WORDS = 2
 _ENOUGH_MILD = 4
 _ENOUGH_SEVERE = 10
@@ -91,40 +92,55 @@ def collect(rows: Sequence[Row]) -> Groups:
 
 
 def _group(row: Row, tokens: list[str], layout: Layout, frame: Frame, masks: Masks) -> Group:
-    width = len(layout.columns)
-    if not width or len(tokens) <= width:
+    if len(tokens) <= layout.core:
         return Group(row, tokens, mask_tokens(tokens, masks), frame=frame)
     level: int | None = None
     shown: list[str] = []
     names: list[str] = []
     kept: list[str] = []
     odd = False
-    for column, token in zip(layout.columns, tokens, strict=False):
+    width = 0
+    for column, token in zip(layout.columns, tokens[:-1], strict=False):
+        if not layout.fits(width, token, masks[token]):
+            break
+        width += 1
         if column.kind is Kind.LEVEL:
-            level = level_of_token(token)
-            if level is None:
-                level = LETTERS.get(token.strip("[]<>():"))
+            level = _level(token)
             shown.append(token)
-            kept.append(token)
-        elif column.kind is Kind.NAME:
-            names.append(token)
-            kept.append(masks[token])
-        elif column.kind is Kind.SAME and column.is_code and token != column.usual:
+        elif column.is_code and token != column.usual:
             odd = True
             names.append(token)
             kept.append(token)
+        elif _is_named(column, token, masks):
+            names.append(token.partition("[")[0] or token)
+            kept.append(masks[token])
     message = tokens[width:]
     return Group(
         row,
         [*shown, *names, *message],
-        [*kept, *mask_tokens(message, masks)],
+        [*shown, *kept, *mask_tokens(message, masks)],
         level=level,
-        component=kept[len(shown)] if names else "",
+        component=kept[0] if kept else "",
         first_name=len(shown),
         names=len(names),
         odd=odd,
         frame=frame,
     )
+
+
+def _level(token: str) -> int | None:
+    level = level_of_token(token)
+    return LETTERS.get(token.strip("[]<>():")) if level is None else level
+
+
+def _is_named(column: Column, token: str, masks: Masks) -> bool:
+    """Whether a token of the prefix is a name worth showing: one of several, or not the usual one."""
+    if column.kind is Kind.SAME:
+        if column.is_code or column.is_usual(token, masks[token]):
+            return False
+    elif column.kind is not Kind.NAME:
+        return False
+    return any(map(str.isalpha, masks[token]))
 
 
 def _read(group: Group) -> None:
@@ -153,6 +169,8 @@ def _one_word_apart(groups: list[Group]) -> list[Group]:
     """Names are variables too: ``Failed password for NAME``. A word that is one of many in its place is taken for one,
     of many more where trouble is told: there it is likely to be what the trouble is with."""
     places: dict[tuple[int, int, int], list[int]] = {}
+    if len(groups) > _MOST_COMPARED:
+        return groups
     for at, group in enumerate(groups):
         if group.frame is not Frame.NONE or len(group.words) < 4 or len(group.masked) > 60:
             continue

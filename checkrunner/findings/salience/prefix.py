@@ -14,21 +14,25 @@ from dataclasses import dataclass
 from enum import Enum
 
 from checkrunner.findings.salience.levels import LETTERS, level_of_token
-from checkrunner.findings.salience.shapes import VARIABLE, Masks
+from checkrunner.findings.salience.severity import told
+from checkrunner.findings.salience.shapes import VARIABLE, Masks, is_variable
 from checkrunner.findings.salience.times import MONTHS_AND_DAYS, is_time, is_zone
 
 __all__ = ["Column", "Kind", "Layout", "Layouts", "family_of"]
 
 _MOST_COLUMNS = 14
 _SAMPLE = 400
-_FEWEST_LINES = 4
+_FEWEST_LINES = 6
 _FEW_VALUES = 12
 _MOST = 0.9
+_MAIN = 0.5
+"""What nearly all lines of a family have is not news where so many of the lines are of that family."""
 _NEARLY_ALL = 0.95
 
 _GLOG = re.compile(r"[IWEF][0-9]{4}\Z")
 _NAMED = "the name of a day or month"
 _EDGES = "[]()<>\"',;|"
+_TAG = re.compile(r"[A-Za-z_][\w./@-]{0,60}(?:\([\w-]{0,30}\))?(?:\[[0-9]+\])?:\Z")
 _NUMBER = re.compile(r"-?[0-9]+\Z")
 _LONG_ID = re.compile(
     r"(?:[0-9A-Fa-f]{6,}|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|-+|[a-z]{2,4}-[0-9a-f-]{16,})\Z"
@@ -55,12 +59,25 @@ class Column:
     usual: str = ""
     is_code: bool = False
 
+    def is_usual(self, token: str, masked: str) -> bool:
+        """Whether the token, or the name in it before a process id, is what nearly all lines have here."""
+        return self.usual in {token, masked, token.partition("[")[0]}
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The columns that lines of a family begin with; what follows is the message."""
+    """The columns that lines of a family begin with; what follows is the message. The first `core` ones, up to the last
+    time or level, are sure; a line may leave the others out."""
 
     columns: tuple[Column, ...] = ()
+    core: int = 0
+
+    def fits(self, at: int, token: str, masked: str) -> bool:
+        """Whether a token can be in the column `at`."""
+        column = self.columns[at]
+        if at < self.core or column.kind is Kind.NAME or column.is_code:
+            return True
+        return is_variable(masked) or _is_mark(token) or column.is_usual(token, masked) or _is_id(token, column)
 
 
 def family_of(token: str, masks: Masks) -> str:
@@ -81,7 +98,7 @@ class Layouts:
         for tokens in lines:
             if tokens:
                 families.setdefault(family_of(tokens[0], masks), []).append(tokens)
-        self._layouts = {name: self._layout(some) for name, some in families.items()}
+        self._layouts = {name: self._layout(some, len(some) / len(lines)) for name, some in families.items()}
         self._said = _in_words([(self._layouts[name], len(some)) for name, some in families.items()])
 
     @property
@@ -93,7 +110,7 @@ class Layouts:
         """The layout of a line; an empty one where it has no prefix."""
         return self._layouts.get(family_of(tokens[0], self._masks), _NONE) if tokens else _NONE
 
-    def _layout(self, lines: list[Sequence[str]]) -> Layout:
+    def _layout(self, lines: list[Sequence[str]], share: float) -> Layout:
         if len(lines) > _SAMPLE:
             step = len(lines) / _SAMPLE
             lines = [lines[int(at * step)] for at in range(_SAMPLE)]
@@ -106,7 +123,7 @@ class Layouts:
             if column.kind is Kind.FREE:
                 break
             columns.append(column)
-        return Layout(tuple(_to_the_message(columns, lines)))
+        return _to_the_message(columns, lines, main=share >= _MAIN)
 
     def _column(self, values: list[str], before: list[Column], *, few: bool) -> Column:
         count = len(values)
@@ -117,6 +134,9 @@ class Layouts:
         kinds = {column.kind for column in before}
         if Kind.LEVEL not in kinds and _are_levels(values, timed=Kind.TIME in kinds):
             return Column(Kind.LEVEL)
+        if sum(1 for value in values if _TAG.match(value)) >= _MOST * count:
+            name, times = Counter(value.partition("[")[0] for value in values).most_common(1)[0]
+            return Column(Kind.SAME, name) if times > _NEARLY_ALL * count and not few else Column(Kind.NAME)
         masked = Counter(map(self._masks.__getitem__, values))
         usual, times = masked.most_common(1)[0]
         distinct = len(set(values))
@@ -127,7 +147,7 @@ class Layouts:
                 return Column(Kind.SAME, value, _NUMBER.match(value) is not None)
             return Column(Kind.ID if varying and _has_no_name(usual) else Kind.SAME, usual)
         digits = sum(1 for value in values if value.strip(_EDGES) == "-" or any(map(str.isdigit, value)))
-        if digits >= _MOST * count and distinct > min(_FEW_VALUES, count // 2):
+        if digits >= _MOST * count and not few and distinct > min(_FEW_VALUES, count // 2):
             return Column(Kind.ID)
         if len(masked) <= max(6, count // 8) and not few:
             return Column(Kind.NAME)
@@ -169,18 +189,27 @@ def _are_levels(values: list[str], *, timed: bool) -> bool:
     return timed and len(letters) > 1 and letters <= LETTERS.keys()
 
 
-def _to_the_message(columns: list[Column], lines: list[Sequence[str]]) -> list[Column]:
+def _to_the_message(columns: list[Column], lines: list[Sequence[str]], *, main: bool) -> Layout:
     """The columns up to the last time or level, and the ids, the host and the program's name right after it."""
     sure = [at for at, column in enumerate(columns) if column.kind in {Kind.TIME, Kind.LEVEL}]
     if not sure or not _is_a_log(columns, sure):
-        return []
-    end = sure[-1] + 1
+        return _NONE
+    if all(column.kind is not Kind.TIME for column in columns):  # before a level stands what it is about
+        return Layout(tuple(columns[:1]), 1) if sure[0] == 0 else _NONE
+    core = end = sure[-1] + 1
     while end < len(columns):
         step = _steps(columns, end, [tokens[end] for tokens in lines if len(tokens) > end + 1], lines)
         if not step:
             break
         end += step
-    return columns[:end]
+    if not main:
+        columns = [_as_name(column) if at >= sure[0] else column for at, column in enumerate(columns)]
+    return Layout(tuple(columns[:end]), core)
+
+
+def _as_name(column: Column) -> Column:
+    worded = column.kind is Kind.SAME and any(map(str.isalpha, column.usual))
+    return Column(Kind.NAME) if worded else column
 
 
 def _is_a_log(columns: list[Column], sure: list[int]) -> bool:
@@ -190,19 +219,30 @@ def _is_a_log(columns: list[Column], sure: list[int]) -> bool:
 
 def _steps(columns: list[Column], at: int, values: list[str], lines: list[Sequence[str]]) -> int:
     """How many columns from `at` on still belong to the prefix: marks, ids and codes; host and program as syslog writes
-    them; the name of a logger or thread that stands before ids."""
+    them after the time; the name of a logger or thread that stands before long ids. A word that tells of trouble never
+    does, even where all lines say it."""
     column = columns[at]
-    after_time = columns[at - 1].kind is Kind.TIME and column.kind is Kind.ID
-    if after_time or _are_marks(values) or _are_ids(column, values) or _is_code(column, values) or _end_clauses(values):
+    if column.kind is Kind.SAME and told(column.usual).grade:
+        return 0
+    after_time = columns[at - 1].kind is Kind.TIME
+    if (after_time and column.kind is Kind.ID) or _are_marks(values) or _are_ids(column, values):
+        return 1
+    if _is_code(column, values) or _end_clauses(values):
         return 1
     if at + 1 >= len(columns):
         return 0
     following = [tokens[at + 1] for tokens in lines if len(tokens) > at + 2]
-    return 2 if following and (_end_clauses(following) or _are_ids(columns[at + 1], following)) else 0
+    if not following or told(columns[at + 1].usual).grade:
+        return 0
+    return 2 if (after_time and _end_clauses(following)) or _are_long_ids(following) else 0
 
 
 def _are_marks(values: list[str]) -> bool:
-    return sum(1 for value in values if not any(map(str.isalnum, value[:8]))) >= _MOST * len(values)
+    return sum(map(_is_mark, values)) >= _MOST * len(values)
+
+
+def _is_mark(value: str) -> bool:
+    return not any(map(str.isalnum, value[:8]))
 
 
 def _are_ids(column: Column, values: list[str]) -> bool:
@@ -210,12 +250,17 @@ def _are_ids(column: Column, values: list[str]) -> bool:
 
 
 def _is_id(value: str, column: Column) -> bool:
-    core = value.strip(_EDGES + ":#")
-    return (
-        (value[0] == "[" and len(value) > 8)
-        or _LONG_ID.match(core) is not None
-        or (column.kind is Kind.ID and core.isdigit())
-    )
+    return _is_long_id(value) or (column.kind is Kind.ID and value.strip(_EDGES + ":#").isdigit())
+
+
+def _are_long_ids(values: list[str]) -> bool:
+    return sum(map(_is_long_id, values)) >= _MOST * len(values)
+
+
+def _is_long_id(value: str) -> bool:
+    return (value[0] == "[" and len(value) > 8 and any(map(str.isdigit, value))) or _LONG_ID.match(
+        value.strip(_EDGES + ":#")
+    ) is not None
 
 
 def _is_code(column: Column, values: list[str]) -> bool:

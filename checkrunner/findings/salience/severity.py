@@ -27,17 +27,20 @@ NOTHING = Told(0.0)
 
 _LONGEST = 2000
 _BEFORE = 24
-_PART_OF_A_COMPOUND = 0.5
+_PART_OF_A_COMPOUND = 1.5
+_HARMLESS = frozenset({"non", "pre", "anti", "free", "safe", "tolerant", "resistant"})
 _SOFTER = 2.0
 _BIGGEST_CODE = 4.0
+_AN_END = 5.0
 
 _WORD = re.compile(r"[A-Za-z]+(?:-[a-z]+)?")
 _NAMED_ERROR = re.compile(r"[A-Za-z0-9]{2,}(?:Exception|Error|Failure|Fault|Timeout)\Z")
-_ZERO_BEFORE = re.compile(r"(?<![\w.,:/-])0(?:\.0+)?%?[ \t]+(?:[A-Za-z]+[ \t]+)?\Z")
+_ZERO_BEFORE = re.compile(r"(?<![\w.,:/=-])0(?:\.0+)?%?[ \t]+(?:[A-Za-z]+[ \t]+)?\Z")
 _NO_BEFORE = re.compile(r"(?:^|[^\w])(?:no|without|zero|never|free of|isn't|aren't|not) (?:[a-z]+ )?\Z", re.IGNORECASE)
 _VALUE_AFTER = re.compile(
     r"(?:[_ -]?(?:counts?|total|rate|code|s|\(s\)))?[\"']?\]?[ \t]{0,3}[=:][ \t]{0,3}[\"']?([A-Za-z0-9_.<>%/-]{0,20})"
 )
+_SETTING = re.compile(r"\w{0,60}=")
 _GOES_ON = re.compile(r"[ \t]+[A-Za-z]+(?![\w.-]*[=:])")
 
 
@@ -82,8 +85,10 @@ def _grade(word: str) -> float:
     if known is not None:
         return known
     if "-" in word:
-        most = max(GRADES.get(part, 0.0) for part in word.lower().split("-"))
-        return max(most - _PART_OF_A_COMPOUND, 0.0)
+        parts = word.lower().split("-")
+        if _HARMLESS.intersection(parts):
+            return 0.0
+        return max(max(GRADES.get(part, 0.0) for part in parts) - _PART_OF_A_COMPOUND, 0.0)
     return GRADES["error"] if len(word) > 6 and _NAMED_ERROR.match(word) else 0.0
 
 
@@ -91,9 +96,13 @@ def _is_a_name(text: str, found: re.Match[str]) -> bool:
     """A word in a path, an option, an identifier: ``/var/log/error.log``, ``--fail-fast``, ``error_log``. The last part
     of the name of an exception's class is said."""
     before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 2]
-    if after[:1] in {"_", "/", "\\"} or (after[:1] in {".", "-", "@"} and after[1:].isalnum()):
+    if "_" in {before, after[:1]}:  # a constant is said: CONNECTION_REFUSED; a variable is not: ERROR_LOG=
+        return not found.group().isupper() or _SETTING.match(text, found.end()) is not None
+    if after[:1] in {"/", "\\"} or after[:1].isalnum() or (after[:1] in {".", "-", "@"} and after[1:].isalnum()):
         return True
-    if before in {"/", "\\", "-", "_", "@", "%", "&"}:
+    if after[:1] == "=" and GRADES.get(found.group(), 0.0) >= _AN_END:  # a setting of what is done then: panic=30
+        return True
+    if before in {"/", "\\", "-", "@", "%", "&"} or before.isdigit():
         return True
     return before in {".", "$"} and _NAMED_ERROR.match(found.group()) is None
 

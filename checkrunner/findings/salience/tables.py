@@ -35,7 +35,9 @@ def table_cells(lines: Sequence[Sequence[str]]) -> dict[int, Cell]:
     cells: dict[int, Cell] = {}
     at = 0
     while at < len(lines):
-        starts = bool(lines[at]) and (at == 0 or not lines[at - 1] or _is_rule(lines[at - 1]))
+        starts = bool(lines[at]) and (
+            at == 0 or not lines[at - 1] or _is_rule(lines[at - 1]) or all(name.isupper() for name in lines[at])
+        )
         if starts and (rows := _rows(lines, at)):
             far = _far_rows(lines, lines[at], rows)
             for row in rows:

@@ -11,7 +11,8 @@ __all__ = ["Frame", "frames"]
 _FOREIGN = re.compile(
     r"\b(?:java|javax|jdk|sun|com\.sun|jakarta|kotlin|scala|groovy)\.|\bjava\.base/|site-packages|dist-packages"
     r"|/lib/python[0-9.]*/|<frozen |node_modules|\bnode:|\binternal/|/usr/lib|/usr/local/go/src|\blibc\.so|\$Proxy"
-    r"|\breflect\."
+    r"|\breflect\.|\borg\.(?:springframework|apache|hibernate|jboss|eclipse)\.|\bio\.(?:netty|grpc|vertx)\."
+    r"|\bcom\.(?:google|fasterxml|zaxxer|mysql)\.|\bakka\."
 )
 _PLACE = re.compile(r"\(.*\)|:[0-9]+")
 _NUMBERED = re.compile(r"#[0-9]{1,3}\Z")
@@ -47,7 +48,7 @@ def frames(lines: Sequence[Sequence[str]]) -> list[Frame]:
 def _settle(lines: Sequence[Sequence[str]], block: list[int], found: list[Frame]) -> None:
     from_the_end = lines[block[0]][0] == "File"
     for at in reversed(block) if from_the_end else block:
-        if _FOREIGN.search(" ".join(lines[at][:12])[:400]) is None:
+        if lines[at][0] != "..." and _FOREIGN.search(" ".join(lines[at][:12])[:400]) is None:
             found[at] = Frame.TELLING
             return
 

@@ -30,7 +30,7 @@ _WRONG = """
     warn warning warnings alert alerts loss timeout timeouts timedout unable cannot invalid illegal unexpected
     unexpectedly missing mismatch mismatched expired expires overflow throttled throttling overloaded overload exceeded
     exceeds stale unavailable inconsistent disconnected reset interrupted bad failover malformed conflict conflicting
-    unrecognized unsupported dropped drops discarded discarding suspended blocked dying defunct zombie full insufficient
+    unrecognized unsupported dropped drops discarded discarding suspended blocked dying defunct zombie insufficient
     unmounted untrusted vulnerable revoked incomplete inaccessible orphaned orphan suspicious attack blacklisted
     quarantined wrong breach unclean impossible
 """
@@ -38,8 +38,8 @@ _WRONG = """
 
 _NOTABLE = """
     retry retrying retries retransmission deprecated slow delayed delay unknown ignored ignoring skipped skipping skip
-    down disabled inactive restart restarting restarted shutdown stopping stopped exited exit killing kill lag unused
-    interrupt interrupting high closing closed close removed rollback detected limit pending problem problems issue
+    down disabled inactive restart restarting restarted shutdown stopping stopped exited exit killing kill lag
+    interrupt interrupting closing closed close removed rollback detected limit pending problem problems issue
     issues bug trouble leaving
 """
 """Something to know of when there is nothing else."""
@@ -106,6 +106,8 @@ _WRONG_PHRASES = (
     r"no (?:server|longer|response|route|carrier|quorum|leader)",
     r"rate limit",
     r"will be dropped",
+    r"(?:is|disk|queue|table|buffer|device|filesystem|pool|volume|log) full",
+    r"too (?:high|low|large|big|small|long|short|old|slow|late|few)",
 )
 PHRASES = tuple(
     (grade, re.compile(rf"(?<![A-Za-z])(?:{'|'.join(phrases)})", re.IGNORECASE))
@@ -115,19 +117,22 @@ PHRASES = tuple(
 
 CODES = (
     (4.0, re.compile(r"\" 5[0-9]{2}(?: |$)|\b(?:status|code)[\"']?\s?[=:]\s?\"?5[0-9]{2}\b")),
+    (4.0, re.compile(r"\[[U_]{0,30}_[U_]{0,30}\]|\]\(F\)")),
     (2.0, re.compile(r"\" (?:401|403|407|408|429|499)(?: |$)|\b(?:status|code)[\"']?\s?[=:]\s?\"?4[0-9]{2}\b")),
     (
         4.0,
         re.compile(
-            r"\b(?:exit(?:ed)?|return(?:ed)?|rc|status)(?: with| on)?(?: (?:non-zero|exit))?(?: (?:code|status|value))?"
-            r"[ =:]{1,3}-?[1-9][0-9]{0,2}(?![0-9.])|\b(?:signal|SIG)[ :=]{0,2}(?:6|7|8|9|11|SEGV|KILL|ABRT|BUS)\b",
+            r"\b(?:exit(?:ed)?|return(?:ed)?|rc)(?: with| on)?(?: (?:non-zero|exit))?(?: (?:code|status|value))?"
+            r"[ =:]{1,3}-?[1-9][0-9]{0,2}(?![0-9.])"
+            r"|\bstatus[ =:]{1,3}-?(?:[1-9][0-9]?|1[2-5][0-9])(?![0-9.])"
+            r"|\b(?:signal|SIG)[ :=]{0,2}(?:6|7|8|9|11|SEGV|KILL|ABRT|BUS)\b",
             re.IGNORECASE,
         ),
     ),
 )
-"""HTTP statuses, exit codes and signals that are no success."""
+"""HTTP statuses, exit codes and signals that are no success, and members that a RAID of Linux lacks."""
 
-CODE_HINT = re.compile(r"\b[45][0-9]{2}\b|exit|return|rc|status|signal|SIG", re.IGNORECASE)
+CODE_HINT = re.compile(r"\b[45][0-9]{2}\b|exit|return|rc|status|signal|SIG|_\]|_U|\(F\)", re.IGNORECASE)
 """A line without this has no such code."""
 
 SOFTENED = re.compile(

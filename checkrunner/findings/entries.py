@@ -1,0 +1,74 @@
+"""What stands in a report beside its findings, entry by entry: in short, alone, and put back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from checkrunner.findings.portions import clipped, few_hosts
+from checkrunner.findings.scale import NOTHING
+from checkrunner.model.report import CheckValues, Incomplete, Message, Omission, Report, Wait
+
+__all__ = ["alone", "shortened", "with_entries"]
+
+_CHARS = 100
+_HOST_CHARS = 60
+_FIELDS = {
+    "incomplete": "incomplete",
+    "message": "messages",
+    "warning": "warnings",
+    "value": "metrics",
+    "limit": "omissions",
+}
+
+
+def shortened(kind: str, entry: Any) -> Any:
+    """The entry with texts of bounded length; itself where they are short."""
+    match entry:
+        case Incomplete():
+            return replace(
+                entry,
+                hosts=few_hosts(entry.names, _HOST_CHARS, entry.hosts),
+                reason=clipped(entry.reason, _CHARS),
+                hint=clipped(entry.hint, _CHARS),
+                phase=clipped(entry.phase, _CHARS // 4),
+            )
+        case Message():
+            return replace(
+                entry,
+                check=clipped(entry.check, _CHARS // 2),
+                name=clipped(entry.name, _CHARS // 2),
+                hosts=few_hosts(entry.names, _HOST_CHARS, entry.hosts),
+                text=clipped(entry.text, _CHARS),
+            )
+        case CheckValues():
+            return replace(entry, values=entry.values[:3])
+        case Omission():
+            return replace(entry, where=clipped(entry.where, _CHARS // 2))
+        case Wait():
+            return replace(entry, place=clipped(entry.place, _CHARS))
+        case str() if kind != "digest":
+            return clipped(entry, _CHARS)
+        case tuple():  # the inventory's sources
+            return tuple(clipped(source, _CHARS // 2) for source in entry[:2])
+    return entry
+
+
+def alone(kind: str, entry: Any) -> Report:
+    """A report with nothing but this entry."""
+    return with_entries(NOTHING, {kind: [entry]})
+
+
+def with_entries(report: Report, kept: Mapping[str, Sequence[Any]]) -> Report:
+    """The report with these entries, by kind, in place of its own."""
+    changes: dict[str, Any] = {field: tuple(kept.get(kind, ())) for kind, field in _FIELDS.items()}
+    if some := kept.get("redacted"):
+        changes["redacted"] = some[0]
+    run = replace(
+        report.run,
+        waits=tuple(kept.get("wait", ())),
+        inventory=next(iter(kept.get("inventory", ())), ()),
+        playbook_digest=next(iter(kept.get("digest", ())), ""),
+    )
+    return replace(report, run=run, **changes)

@@ -1,0 +1,127 @@
+"""Which findings follow from others. Said only where it can be shown: nothing is guessed from times or likeness.
+
+A finding follows from another that is in trouble on all of its hosts where
+
+- the other's trouble made its check run (``on_fail``), or its check says that it needs the other (``needs``);
+- both name the same disk, service or mount point, where the output is that of the trouble itself, and the other is the
+  graver one. What many findings name explains none of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from checkrunner.findings.grouping import Group
+from checkrunner.findings.items import trunk
+from checkrunner.findings.near import is_chosen
+from checkrunner.model.plan import CheckOutcome
+from checkrunner.model.results import VerdictState
+
+__all__ = ["explained", "things_named"]
+
+_TROUBLE = (VerdictState.CRIT, VerdictState.UNKNOWN, VerdictState.WARN)
+_GRAVE = (VerdictState.CRIT, VerdictState.UNKNOWN)
+_MOST_NAMED = 4
+"""What more findings name than this says nothing about any of them."""
+_TEXT_CHARS = 400
+_LAST = 1 << 30
+_DISK = re.compile(
+    r"(?<![\w.-])(?:/dev/)?(sd[a-z]{1,2}|vd[a-z]|xvd[a-z]|nvme\d{1,3}n\d{1,3}|md\d{1,3}|dm-\d{1,3})(?:p?\d{1,3})?(?![\w-])"
+)
+_SERVICE = re.compile(r"(?<![\w@.-])([\w@-][\w@.-]{0,60}\.(?:service|socket|mount))(?![\w-])")
+# Places where file systems are mounted, and nothing else is kept.
+_MOUNT = re.compile(
+    r"(?<![\w.-])(/(?:mnt|media|export|net|nfs|vol|volumes|gpfs|lustre|scratch)/[\w.-]{1,60}|/(?:data|backup|storage)\d{0,3})(?![\w-])"
+)
+
+
+def explained(groups: Sequence[Group]) -> dict[int, int]:
+    """For places in `groups`, which are ranked, the place of the group that each follows from; never a circle. Groups
+    that follow from none are not in it."""
+    hosts: dict[int, frozenset[str]] = {}
+    troubled = [at for at, entry in enumerate(groups) if entry.first.verdict.state in _TROUBLE]
+    by_check = _by_check(groups, troubled)
+    by_thing = _by_thing(groups, troubled)
+
+    def covers(parent: int, child: int) -> bool:
+        return _hosts(groups, child, hosts) <= _hosts(groups, parent, hosts)
+
+    found: dict[int, int] = {}
+    for at in troubled:
+        candidates = [*_declared(groups[at], by_check), *_named(at, by_thing)]
+        parent = next(
+            (one for one in candidates if one != at and not _leads_to(one, at, found) and covers(one, at)), None
+        )
+        if parent is not None:
+            found[at] = parent
+    return found
+
+
+def _leads_to(start: int, end: int, found: Mapping[int, int]) -> bool:
+    while start in found and start != end:
+        start = found[start]
+    return start == end
+
+
+def _hosts(groups: Sequence[Group], at: int, known: dict[int, frozenset[str]]) -> frozenset[str]:
+    if at not in known:
+        known[at] = frozenset(outcome.host for outcome in groups[at].outcomes)
+    return known[at]
+
+
+def _by_check(groups: Sequence[Group], troubled: Iterable[int]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for at in troubled:
+        planned = groups[at].first.planned
+        for key in dict.fromkeys((planned.key, trunk(planned), planned.check.id)):
+            found.setdefault(key, []).append(at)
+    return found
+
+
+def _declared(entry: Group, by_check: Mapping[str, Sequence[int]]) -> Iterator[int]:
+    planned = entry.first.planned
+    for key in (planned.follows, *planned.check.needs):
+        yield from by_check.get(key, ())
+
+
+def _by_thing(groups: Sequence[Group], troubled: Iterable[int]) -> dict[int, list[int]]:
+    """For each place those before it that are grave and name the same things; things that too many name left out."""
+    named = {at: things_named(groups[at].first) for at in troubled}
+    users: dict[str, list[int]] = {}
+    for at, things in named.items():
+        for thing in things:
+            users.setdefault(thing, []).append(at)
+    found: dict[int, list[int]] = {}
+    for some in users.values():
+        if 1 < len(some) <= _MOST_NAMED and groups[some[0]].first.verdict.state in _GRAVE:
+            for at in some[1:]:
+                if groups[at].first.planned.key != groups[some[0]].first.planned.key:
+                    found.setdefault(at, []).append(some[0])
+    return {at: sorted(set(some)) for at, some in found.items()}
+
+
+def _named(at: int, by_thing: Mapping[int, Sequence[int]]) -> Sequence[int]:
+    return by_thing.get(at, ())
+
+
+def things_named(outcome: CheckOutcome) -> frozenset[str]:
+    """The disks, services and mount points that its reasons, its state and its most telling lines name."""
+    found: set[str] = set()
+    for text in _texts(outcome):
+        text = text[:_TEXT_CHARS]
+        found |= {f"disk {name}" for name in _DISK.findall(text)}
+        found |= {f"service {name}" for name in _SERVICE.findall(text)}
+        found |= {f"mount {name}" for name in _MOUNT.findall(text)}
+    return frozenset(found)
+
+
+def _texts(outcome: CheckOutcome) -> Iterator[str]:
+    for reason in outcome.verdict.reasons:
+        yield reason.message
+        yield reason.actual
+    if outcome.result is not None and outcome.result.seen is not None:
+        yield outcome.result.seen.on
+    for piece in outcome.slices:
+        if is_chosen(piece) or len(piece.lines) == 1:
+            yield min(piece.lines, key=lambda line: line.rank or _LAST).text
