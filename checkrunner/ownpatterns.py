@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from checkrunner.patience import TooLongError, can_wait, patiently
 
@@ -61,7 +62,7 @@ def _texts(pattern: str) -> Iterator[str]:
     for length in (_SHORT, _LONG):
         for char in chars:
             yield char * length + "\0"
-        for one, other in zip(chars, chars[1:], strict=False):
+        for one, other in pairwise(chars):
             yield (one + other) * (length // 2) + "\0"
         for word in re.findall(r"\w{2,20}", pattern)[:_MOST_CHARS]:
             yield word * (length // len(word)) + "\0"

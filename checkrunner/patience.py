@@ -36,9 +36,7 @@ def can_wait() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def patiently(
-    pattern: str | re.Pattern[str], length: int, work: Callable[[], _T], *, seconds: float = SECONDS
-) -> _T:
+def patiently(pattern: str | re.Pattern[str], length: int, work: Callable[[], _T], *, seconds: float = SECONDS) -> _T:
     """`work`, which is to use the pattern on a text of this length. Raises TooLongError where it does not end within
     `seconds` of the processor's time."""
     text = pattern if isinstance(pattern, str) else pattern.pattern

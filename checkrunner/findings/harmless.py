@@ -23,8 +23,8 @@ _ABOUT = re.compile(
 )
 _WORDS = re.compile(r"[_. -]|(?<=[a-z0-9])(?=[A-Z])")
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:\s?[A-Za-z%]{1,7}(?:/s)?)?")
-_NSS = re.compile(r"(?:(?:files|compat|sss|systemd|db|ldap|nis|nisplus|winbind|cache)\b\s*|\[[!\w= -]+\]\s*)+", re.IGNORECASE)
-_SECRET_WORD = r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|credentials?|(?:api|access|private|secret|auth)_?key)s?"
+_NSS = re.compile(r"(?:(?:files|compat|sss|systemd|db|ldap|nis|nisplus|winbind|cache)\b\s*|\[[!\w= -]+\]\s*)+", re.I)
+_KEYWORD = r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|credentials?|(?:api|access|private|secret|auth)_?key)s?"
 _HARMLESS = re.compile(
     # truth values, types, words in the place of a value
     r"(?i:true|false|yes|no|none|null|nil|undefined|unset|on|off|not|n/a|empty|optional|required|string|str|text|bytes|bool"
@@ -38,7 +38,7 @@ _HARMLESS = re.compile(
     r"|\(\s*[A-Za-z][\w ./-]*\s*\)|\[\s*[A-Za-z][\w ./-]*\s*\]|<[^<>]*>(?:\s.*)?|\|[+-]?|>[+-]?"
     # variables of shells, templates and formats
     r"|\$[A-Z_][A-Z0-9_]*|\$\{[^}]*\}?|\$\(.*|\$\d|\{\{.*|\{[\w.]*\}|%\(\w+\)s|%[sdvq]|%\w+%|#\{.*|<%.*"
-    rf"|[$:@](?:[A-Za-z]+_)*{_SECRET_WORD}"
+    rf"|[$:@](?:[A-Za-z]+_)*{_KEYWORD}"
     r"|\$\{\{.*|`.*`|@\{.*"
     # where the secret is, rather than itself
     r"|(?:env|file|vault|ssm|op|secret|keyring|keychain|aws-sm|gcp-sm|awssm|ref\+\w+|data\.\w+|kms|pass)://?\S*"
@@ -47,7 +47,7 @@ _HARMLESS = re.compile(
     r"|~?/(?:run|etc|var|home|opt|usr|tmp|root|srv|mnt|data|vault|secrets?|proc|dev|app|config|sys)(?:/[\w.@+-]+)+/?"
     r"|\.{1,2}/[\w./-]+|[\w./-]+\.(?:pem|key|crt|cer|txt|ya?ml|json|ini|conf|env|gpg|kdbx?|jks|p12|pfx|keytab)"
     # what is read, in code
-    rf"|{_SECRET_WORD}|(?:[A-Za-z_]\w*\.)+_*(?:[A-Za-z]+_)*{_SECRET_WORD}(?:\[.*|\(.*)?"
+    rf"|{_KEYWORD}|(?:[A-Za-z_]\w*\.)+_*(?:[A-Za-z]+_)*{_KEYWORD}(?:\[.*|\(.*)?"
     r"|(?:[A-Za-z_]\w*\.)+[a-z_]\w*\(.*|(?:get\w*|env|getenv|lookup|read\w*|load\w*|open|fetch\w*|generate\w*|prompt)\(.*"
     r"|(?:[A-Za-z_]\w*\.)+(?:environ|env|config|settings|get)\b.*|(?:var|local|module|data|each|self|this|args|opts|cfg)\.[\w.]+"
     r"|new [A-Z]\w*\(.*|function\b.*|lambda\b.*|async\b.*"
@@ -75,8 +75,10 @@ def is_about(key: str, suffix: str, value: str) -> bool:
         return True  # a working directory, or a path to the file of that name
     if low == "passwd" and _NSS.fullmatch(value):
         return True
-    counted = low == "pass" or low.endswith(("tokens", "passwords", "secrets", "credentials", "keys")) or (
-        last and not last.isdigit() and not _holds(low)
+    counted = (
+        low == "pass"
+        or low.endswith(("tokens", "passwords", "secrets", "credentials", "keys"))
+        or (last and not last.isdigit() and not _holds(low))
     )
     return bool(counted) and _NUMBER.fullmatch(value.strip()) is not None
 

@@ -93,7 +93,6 @@ class KnownValues:
                     yield Spot(at, gap, self._rank, self._values[form])
                     return
 
-
     def _rest(self, text: str, start: int) -> Iterator[Spot]:
         """The longest beginning of the text after a gap with which a value ends."""
         found = Spot(start, start, self._rank)

@@ -17,7 +17,8 @@ _SAID = (
     r"authentication (?:failure|failed|error|token|information|service)|conversation (?:error|failure)"
     r"|passwords? (?:updated|unchanged|changed|expiry|expired|hash|mismatch|has|is|for|must|do not|don't)\b"
     r"|(?:unable|failed) to (?:open|read|write|find|load|parse|connect|authenticate|decrypt|verify|change|set)\b"
-    r"|(?:must|should|cannot|could not|may not|can't|will|has|have|does|did|do|was|were|are|is) (?:be|been|not|have|contain"
+    r"|(?:must|should|cannot|could not|may not|can't|will|has|have|does|did|do|was|were|are|is) (?:be|been|not|have"
+    r"|contain"
     r"|match|expire|no|a|an|the|only|at|too|already|still|now|in)\b|too (?:short|long|weak|many|old|simple)\b"
     r"|(?:expected|unexpected|expecting|because|unless|when|while|skipping|using|no longer|waiting|trying|checking) \w"
 )

@@ -10,7 +10,7 @@ from checkrunner.findings.known import KnownValues, Spot
 from checkrunner.findings.own import OwnPatterns
 from checkrunner.findings.redact_rule import Rule
 from checkrunner.findings.redact_rules import RULES
-from checkrunner.findings.secret_tags import GAP, MARK, TAG, Tags, is_spent
+from checkrunner.findings.secret_tags import GAP, MARK, Tags, is_spent, tag_places
 from checkrunner.model.sources import Secret
 
 __all__ = ["KINDS", "MARK", "RULES", "NullRedactor", "PatternRedactor", "Rule"]
@@ -31,7 +31,7 @@ class NullRedactor:
     def redact(self, text: str, known: Sequence[Secret | str] = ()) -> str:
         """The text without `known`."""
         spots = list(KnownValues(known).spots(text)) if known else []
-        return _replaced(text, _merged(text, spots, _tags(text)), lambda _text, _rank: MARK) if spots else text
+        return _replaced(text, _merged(text, spots, tag_places(text)), lambda _text, _rank: MARK) if spots else text
 
     def counts(self) -> Mapping[str, int]:
         """Nothing is counted."""
@@ -42,7 +42,8 @@ class PatternRedactor:
     """The `Redactor` of a run: private key blocks, `RULES`, and the values of `secrets` in any of their usual forms.
 
     `key` is what the tags are made with: random, at least 16 bytes, and of one run. Without it all secrets are
-    ``<secret>``. `own` are patterns of the user (`checkrunner.ownpatterns`). All hosts of a run share one redactor. Cost: a few microseconds for a line without a hint of a secret.
+    ``<secret>``. `own` are patterns of the user (`checkrunner.ownpatterns`). All hosts of a run share one redactor.
+    Cost: a few microseconds for a line without a hint of a secret.
     A line grows by at most twenty characters a secret.
     """
 
@@ -63,7 +64,7 @@ class PatternRedactor:
         """Mask what looks like a secret, and `known`. Idempotent; the number of newlines stays."""
         also = KnownValues(known) if known else None
         for _ in range(_ROUNDS):
-            tags = _tags(text)
+            tags = tag_places(text)
             spots = self._spots(_without(text, tags), also)
             merged = _merged(text, spots, tags) if spots else None
             if not merged:
@@ -88,7 +89,7 @@ class PatternRedactor:
 
     @property
     def troubles(self) -> list[str]:
-        """What a report has to say of the masking: lines that are masked as a whole, and secrets that are not counted."""
+        """What a report has to say of the masking: lines masked as a whole, secrets that are not counted."""
         given_up = self._own.given_up if self._own is not None else {}
         out = [
             f"redact {pattern!r} took too long on {count:,} line(s), which are masked as a whole"
@@ -100,8 +101,8 @@ class PatternRedactor:
 
 
 _COARSE = (
-    *("pass", "pwd", "secret", "token", "key", "cred", "auth", "cookie", "sess", "sid", "://", "</", "$", "{", "pw", "psk"),
-    *("543", ":6", "hook", "snmp", "community", "sql"),
+    *("pass", "pwd", "pw", "secret", "token", "key", "cred", "psk", "auth", "cookie", "sess", "sid"),
+    *("://", "</", "$", "{", "543", ":6", "hook", "snmp", "community", "sql"),
 )
 
 
@@ -196,10 +197,6 @@ def _lower(text: str) -> str:
     """In lower case, and of the same length."""
     low = text.lower()
     return low if len(low) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-
-
-def _tags(text: str) -> list[tuple[int, int]]:
-    return [tag.span() for tag in TAG.finditer(text)] if "secret" in text else []
 
 
 def _without(text: str, tags: Iterable[tuple[int, int]]) -> str:

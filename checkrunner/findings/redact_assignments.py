@@ -41,7 +41,9 @@ _YAML = re.compile(
     re.IGNORECASE,
 )
 _CLOSING = ")}]>'\"`\0"
-_PARSER = re.compile(r"(?:unexpected|invalid|expected|illegal|unknown|next|last|current|bad|near|parsing|ring)\s+\Z", re.I)
+_PARSER = re.compile(
+    r"(?:unexpected|invalid|expected|illegal|unknown|next|last|current|bad|near|parsing|ring)\s+\Z", re.I
+)
 _NOTE = re.compile(r"<[A-Za-z][^<>]{0,200}>|\([A-Za-z][\w ./-]{0,60}\)|\[[A-Za-z][\w ./-]{0,60}\]")
 _FIRST = re.compile(r"[ \t]*(?:-[ \t]+)?[\"']?[\w.-]{0,60}\Z")
 _LOGIN = re.compile(r"://[^\s/@]{0,80}\Z")
@@ -51,9 +53,11 @@ _LEXEME = re.compile(r"[^\w]{1,4}|[`']?[A-Za-z_]{1,20}'?|\d{1,40}")
 def _assigned(match: re.Match[str]) -> Iterator[tuple[int, int]]:
     group = next(name for name in ("dq", "sq", "eq", "bare") if match[name] is not None)
     text, start = match[group], match.start(group)
+    if not text:
+        return
     kept = text.rstrip(_CLOSING) if group == "bare" else text.rstrip("\\") if group == "eq" else text
     colon = match["sep"].strip("\\\"' \t]") == ":"
-    if group == "bare" and _is_bracketed(match, kept, start):
+    if kept and group == "bare" and _is_bracketed(match, kept, start):
         return
     if not kept or is_about(match["key"], match["suffix"], kept) or is_harmless(kept) or is_harmless(text):
         return
@@ -114,16 +118,14 @@ ASSIGNMENTS: tuple[Rule, ...] = (
         "the same in XML: elements, and attributes `name` or `key` with a `value`",
         "<db.password>hunter2</db.password>",
         "</",
-        _keyed(
-            r"<(?:KEY(?:[ \t][^<>]{0,200})?>(?P<value_a>[^<>]++)(?=</|\0|$))"
-        ),
+        _keyed(r"<(?:KEY(?:[ \t][^<>]{0,200})?>(?P<value_a>[^<>]++)(?=</|\0|$))"),
         named,
     ),
     rule(
         "named-value",
         "the value beside such a name: `name` or `key`, and `value`, in JSON, XML and YAML",
         '{"name": "DB_PASSWORD", "value": "hunter2"}',
-        "value \">",
+        'value ">',
         _keyed(
             r"(?<![A-Za-z])(?:name|key|id)\\{0,4}[\"']?\s{0,4}[=:]\s{0,4}\\{0,4}[\"']?KEY\\{0,4}[\"']?(?![\w.-])"
             r"(?:\s{0,4},?\s{0,40}\\{0,4}[\"']?\bvalue\\{0,4}[\"']?[ \t]{0,4}[=:][ \t]{0,4}"

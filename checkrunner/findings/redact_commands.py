@@ -119,7 +119,8 @@ HEADERS: tuple[Rule, ...] = (
         "Cookie: theme=0123456789abcdef",
         "cookie",
         re.compile(
-            r"(?<![A-Za-z])(?P<set>set-)?cookie\\{0,4}[\"']?[ \t]{0,4}+[:=][ \t]{0,4}+\\{0,4}[\"']?(?P<value>[^\r\n\"'\\=]{1,100}=[^\r\n\"'\\]++)",
+            r"(?<![A-Za-z])(?P<set>set-)?cookie\\{0,4}[\"']?[ \t]{0,4}+[:=]"
+            r"[ \t]{0,4}+\\{0,4}[\"']?(?P<value>[^\r\n\"'\\=]{1,100}=[^\r\n\"'\\]++)",
             re.IGNORECASE,
         ),
         _cookies,
@@ -128,10 +129,11 @@ HEADERS: tuple[Rule, ...] = (
         "session-id",
         "session ids of web applications",
         "PHPSESSID=0123456789abcdef0123456789",
-        "sessid sessionid session_id session-id session_key session-key session_cookie _session .sid sid= sid: sid\"",
+        'sessid sessionid session_id session-id session_key session-key session_cookie _session .sid sid= sid: sid"',
         re.compile(
             r"(?<![A-Za-z])(?:PHPSESSID|J?SESSIONID|ASP\.NET_SessionId|ASPSESSIONID[A-Z]{0,10}|connect\.sid|sess(?:ion)?[_-]?id"
-            r"|session[_-]?(?:key|cookie)|[a-z]{1,20}_session|(?<!_)sid)\\{0,4}[\"']?[ \t]{0,2}[=:][ \t]{0,2}\\{0,4}[\"']?"
+            r"|session[_-]?(?:key|cookie)|[a-z]{1,20}_session|(?<!_)sid)\\{0,4}[\"']?[ \t]{0,2}[=:]"
+            r"[ \t]{0,2}\\{0,4}[\"']?"
             r"(?=[A-Za-z_%.-]{0,40}[0-9])(?P<value>[\w%.+/-]{16,}+=*+)",
             re.IGNORECASE,
         ),
@@ -185,21 +187,30 @@ COMMANDS: tuple[Rule, ...] = (
         "command-password",
         "passwords in command lines: `--password X`, `curl -u user:X`, `sshpass -p X`, `mysql -pX`, `redis-cli -a X`",
         "mysql -uroot -phunter2 shop",
-        "pass pwd secret␣ token␣ key␣ credential curl␣ wget␣ mysql mariadb docker␣ podman␣ helm␣ skopeo␣ mongo redis-cli valkey-cli ldap smbclient"
-        " mount.cifs sqlcmd␣ unzip␣ zip␣ 7z htpasswd ipmitool␣ configure␣set --from-literal vault␣login net␣user az␣login cqlsh␣ influx␣",
+        "pass pwd secret␣ token␣ key␣ credential curl␣ wget␣ mysql mariadb docker␣ podman␣ helm␣ skopeo␣ mongo"
+        " redis-cli valkey-cli ldap smbclient"
+        " mount.cifs sqlcmd␣ unzip␣ zip␣ 7z htpasswd ipmitool␣ configure␣set --from-literal vault␣login net␣user"
+        " az␣login cqlsh␣ influx␣",
         re.compile(
-            rf"(?:(?<=\s)-{{1,2}}[\w-]{{0,30}}?(?:{KEYWORD}|pass)[ \t]{{1,4}}+(?=[^\s-])|\bsshpass[ \t]{{1,4}}+-p[ \t]{{0,4}}+"
-            rf"|\b(?:curl|wget|lynx)\b{_REST}[ \t](?:-u|--user|--proxy-user|-U|-a|--auth)[ \t=]{{0,4}}[\"']?[^\s:\"']{{0,60}}:(?!//)"
-            rf"|\b(?:mysql|mysqldump|mysqladmin|mysqlimport|mysqlcheck|mysqlshow|mariadb|mariadb-dump|mariadb-admin|7z[ar]?)\b{_REST}[ \t]-p(?=[^\s-])"
+            rf"(?:(?<=\s)-{{1,2}}[\w-]{{0,30}}?(?:{KEYWORD}|pass)[ \t]{{1,4}}+(?=[^\s-])|\bsshpass"
+            rf"[ \t]{{1,4}}+-p[ \t]{{0,4}}+"
+            rf"|\b(?:curl|wget|lynx)\b{_REST}"
+            rf"[ \t](?:-u|--user|--proxy-user|-U|-a|--auth)[ \t=]{{0,4}}[\"']?[^\s:\"']{{0,60}}:(?!//)"
+            rf"|\b(?:mysql|mysqldump|mysqladmin|mysqlimport|mysqlcheck|mysqlshow|mariadb|mariadb-dump|mariadb-admin"
+            rf"|7z[ar]?)\b{_REST}[ \t]-p(?=[^\s-])"
             rf"|\b(?:docker|podman|helm|buildah|skopeo|crane|nerdctl|az)\b{_REST}[ \t]login\b{_REST}[ \t]-p[ \t]{{1,4}}"
             rf"|\b(?:mongo(?:sh|dump|restore|import|export)?|influx|cqlsh)\b{_REST}[ \t]-p[ \t]{{1,4}}"
             rf"|\b(?:redis-cli|valkey-cli|keydb-cli)\b{_REST}[ \t](?:-a|--pass)[ \t]{{1,4}}"
-            rf"|\bldap(?:search|modify|add|delete|passwd|whoami|compare|modrdn)\b{_REST}[ \t]-[wsa][ \t]{{1,4}}(?!(?:base|one|sub|children)\b)"
-            rf"|\b(?:smbclient|rpcclient|net|mount\.cifs)\b{_REST}[ \t](?:-U|--user)[ \t=]{{0,4}}[\"']?[^\s%\"']{{1,60}}%"
+            rf"|\bldap(?:search|modify|add|delete|passwd|whoami|compare|modrdn)\b{_REST}[ \t]-[wsa]"
+            rf"[ \t]{{1,4}}(?!(?:base|one|sub|children)\b)"
+            rf"|\b(?:smbclient|rpcclient|net|mount\.cifs)\b{_REST}"
+            rf"[ \t](?:-U|--user)[ \t=]{{0,4}}[\"']?[^\s%\"']{{1,60}}%"
             rf"|\b(?:sqlcmd|bcp|isql|osql|zip|unzip|unrar)\b{_REST}[ \t]-P[ \t]{{0,4}}"
-            rf"|\bhtpasswd\b[ \t]{{1,4}}-[A-Za-z]{{0,6}}b[A-Za-z]{{0,6}}[ \t]{_REST}(?<=[ \t])[^\s/]{{0,60}}[\w.][ \t]{{1,4}}(?=\S+\s*$)"
+            rf"|\bhtpasswd\b[ \t]{{1,4}}-[A-Za-z]{{0,6}}b[A-Za-z]{{0,6}}[ \t]{_REST}(?<="
+            rf"[ \t])[^\s/]{{0,60}}[\w.][ \t]{{1,4}}(?=\S+\s*$)"
             rf"|\bipmitool\b{_REST}[ \t]-P[ \t]{{0,4}}"
-            rf"|\bconfigure set [\w.-]{{0,60}}?(?:{KEYWORD})[ \t]{{1,4}}|--from-literal[= ][\"']?(?!user|host|name|url|port)[\w.-]{{1,60}}="
+            rf"|\bconfigure set [\w.-]{{0,60}}?(?:{KEYWORD})"
+            rf"[ \t]{{1,4}}|--from-literal[= ][\"']?(?!user|host|name|url|port)[\w.-]{{1,60}}="
             rf"|\bvault login[ \t]{{1,4}}(?=\w)|\bnet user [\w.-]{{1,40}} (?=[^\s/*]))" + _ARGUMENT,
             re.IGNORECASE,
         ),
@@ -212,10 +223,12 @@ COMMANDS: tuple[Rule, ...] = (
         "echo 'root:hunter2' | chpasswd",
         "chpasswd --stdin sudo --password-stdin <<<",
         r"\b(?:echo|printf)(?:[ \t]-[a-z]{1,2})?[ \t]{1,4}(?:['\"]?%s\\n['\"]?[ \t]{1,4})?"
-        r"(?:[\"']?[\w.-]{1,40}:(?P<value_a>[^\s\"'|]{1,100})[\"']?(?=[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]{1,4})?chpasswd)"
+        r"(?:[\"']?[\w.-]{1,40}:(?P<value_a>[^\s\"'|]{1,100})[\"']?(?=[ \t]{0,4}\|[ \t]{0,4}(?:sudo"
+        r"[ \t]{1,4})?chpasswd)"
         r"|\"(?P<value_b>[^\"|]{1,200})\"(?=_PIPE)|'(?P<value_c>[^'|]{1,200})'(?=_PIPE)|(?P<value_d>[^\s\"'|$]{1,200})(?=_PIPE))".replace(
             "_PIPE",
-            r"[ \t]{0,4}\|[^|;\n]{0,80}?(?:passwd --stdin|sudo (?:-\w+ )*-S|--password-stdin|cryptsetup|openssl passwd -stdin)",
+            r"[ \t]{0,4}\|[^|;\n]{0,80}?(?:passwd --stdin|sudo (?:-\w+ )*-S|--password-stdin|cryptsetup"
+            r"|openssl passwd -stdin)",
         ),
     ),
     rule(
@@ -224,9 +237,11 @@ COMMANDS: tuple[Rule, ...] = (
         "ALTER USER app WITH PASSWORD 'hunter2';",
         "identified password",
         re.compile(
-            r"\bidentified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,60}[ \t]{1,4})?(?:by|as)[ \t]{1,4}(?:password[ \t]{1,4})?\\{0,4}"
+            r"\bidentified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,60}[ \t]{1,4})?(?:by|as)[ \t]{1,4}(?:password"
+            r"[ \t]{1,4})?\\{0,4}"
             r"(?:['\"](?P<value_a>[^'\"\\]{1,200})|(?P<value_c>[^\s'\";\\]{1,100}))"
-            r"|\bpassword(?:[ \t]{1,4}|[ \t]{0,4}\([ \t]{0,4})\\{0,4}'(?P<value_b>[^'\\]{1,200})\\{0,4}'(?![\w ]*\bin secret\b)",
+            r"|\bpassword(?:[ \t]{1,4}|[ \t]{0,4}\("
+            r"[ \t]{0,4})\\{0,4}'(?P<value_b>[^'\\]{1,200})\\{0,4}'(?![\w ]*\bin secret\b)",
             re.IGNORECASE,
         ),
     ),
@@ -236,7 +251,8 @@ COMMANDS: tuple[Rule, ...] = (
         "requirepass hunter2hunter2",
         '"auth" requirepass masterauth auth-pass setuser on␣> on␣#',
         re.compile(
-            r"^[ \t]*(?:(?:config set )?(?:requirepass|masterauth)|sentinel[ \t]+auth-pass[ \t]+\S+)[ \t]+\"?(?P<value_a>[^\s\"]+)"
+            r"^[ \t]*(?:(?:config set )?(?:requirepass|masterauth)|sentinel[ \t]+auth-pass[ \t]+\S+)"
+            r"[ \t]+\"?(?P<value_a>[^\s\"]+)"
             r"|\"auth\" (?:\"[^\"]{1,60}\" )?\"(?P<value_b>[^\"]{1,200})\""
             r"|\b(?:acl setuser|user) [\w.-]{1,60} [^\n]{0,100}?[ \t][>#](?P<value_c>\S{4,})",
             re.IGNORECASE,

@@ -1,4 +1,4 @@
-"""Secrets in files of a known form: password databases, .netrc, .pgpass, the configuration of SNMP, VPNs and networks."""
+"""Secrets in files of a known form: password databases, .netrc, .pgpass, configuration of SNMP, VPNs and networks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ FILES: tuple[Rule, ...] = (
         "password-hash",
         "password hashes: of crypt(3), Apache, LDAP, Django, PostgreSQL, MySQL and Windows",
         "root:$6$saltsalt$abcdefghijklmnop:19000:0:99999:7:::",
-        "$1$ $2$ $2a$ $2b$ $2x$ $2y$ $5$ $6$ $7$ $8$ $9$ $y$ $gy$ $p$ $h$ $a$00 $apr1$ $sha1$ $argon2 $scrypt$ $pbkdf2 $bcrypt scram- md5 pbkdf2_ {sha {ssha {crypt {md5 {smd5 {bcrypt {pbkdf2 {argon2 aad3b435b51404ee :99999: :::",
+        "$1$ $2$ $2a$ $2b$ $2x$ $2y$ $5$ $6$ $7$ $8$ $9$ $y$ $gy$ $p$ $h$ $a$00 $apr1$ $sha1$ $argon2 $scrypt$"
+        " $pbkdf2 $bcrypt scram- md5 pbkdf2_ {sha {ssha {crypt {md5 {smd5 {bcrypt {pbkdf2 {argon2 aad3b435b51404ee"
+        " :99999: :::",
         re.compile(
             r"\$(?:1|2[abxy]?|5|6|7|8|9|y|gy|P|H|apr1|sha1|argon2[a-z]{1,2}|scrypt|pbkdf2(?:-sha\d{1,3})?|bcrypt-sha256)\$"
             r"(?=[^\s]{0,80}[A-Za-z./])[./A-Za-z0-9$=,+-]{8,}+|\$A\$00\d\$[^\s'\"]{20,}+|pbkdf2_sha\d{1,3}\$\d{1,8}\$[\w+/$=.-]{16,}+"
@@ -70,7 +72,9 @@ FILES: tuple[Rule, ...] = (
         "passwords in .pgpass",
         "db1.example:5432:shop:app:hunter2",
         "5432: 543 :6432: :6543: :*:",
-        r"^[ \t]*(?:[\w-]{0,40}[ \t])?[\w./*-]{1,100}:(?:\d{0,2}543\d|6432|6543|\*):(?:[\w-]{1,60}|\*):(?:[\w.@-]{1,60}|\*):(?P<value>[^\s:]{1,200})$",
+        r"^[ \t]*(?:[\w-]{0,40}"
+        r"[ \t])?[\w./*-]{1,100}:(?:\d{0,2}543\d|6432|6543|\*):(?:[\w-]{1,60}|\*):(?:[\w.@-]{1,60}"
+        r"|\*):(?P<value>[^\s:]{1,200})$",
     ),
     rule(
         "snmp",
@@ -78,10 +82,13 @@ FILES: tuple[Rule, ...] = (
         "rocommunity s3cr3tcomm 10.0.0.0/8",
         "community com2sec snmp createuser trapsess trapsink",
         re.compile(
-            r"\b(?:r[ow]community6?|trapcommunity|snmp-server community|snmp community)[ \t]{1,8}[\"']?(?P<value_a>[^\s\"']{1,100})"
+            r"\b(?:r[ow]community6?|trapcommunity|snmp-server community|snmp community)"
+            r"[ \t]{1,8}[\"']?(?P<value_a>[^\s\"']{1,100})"
             r"|\bcom2sec6?[ \t]+(?:-Cn[ \t]+\S{1,40}[ \t]+)?\S{1,60}[ \t]+\S{1,60}[ \t]+(?P<value_b>[^\s#]{1,100})"
-            r"|\bsnmp(?:walk|get|getnext|bulkwalk|bulkget|set|table|trap|inform|status|df|delta)\b[^|;\n]{0,200}?[ \t]-[cAX][ \t]{0,4}[\"']?(?P<value_c>[^\s\"']{1,100})"
-            r"|\bcreateUser[ \t]+(?:-e[ \t]+\S{1,60}[ \t]+)?\S{1,60}[ \t]+(?:MD5|SHA(?:-\d{3})?)[ \t]+\"?(?P<value_d>[^\s\"]{1,100})\"?"
+            r"|\bsnmp(?:walk|get|getnext|bulkwalk|bulkget|set|table|trap|inform|status|df"
+            r"|delta)\b[^|;\n]{0,200}?[ \t]-[cAX][ \t]{0,4}[\"']?(?P<value_c>[^\s\"']{1,100})"
+            r"|\bcreateUser[ \t]+(?:-e[ \t]+\S{1,60}[ \t]+)?\S{1,60}[ \t]+(?:MD5|SHA(?:-\d{3})?)"
+            r"[ \t]+\"?(?P<value_d>[^\s\"]{1,100})\"?"
             r"(?:[ \t]+(?:DES|AES(?:-?\d{3})?)[ \t]+\"?(?P<value_e>[^\s\"]{1,100}))?"
             r"|\btrapsink[ \t]+\S{1,100}[ \t]+(?P<value_f>[^\s#]{1,100})",
             re.IGNORECASE,
@@ -101,7 +108,8 @@ FILES: tuple[Rule, ...] = (
         "private keys where `wg show ... dump` prints them",
         "dGhpcyBpcyBub3QgYSByZWFsIGtleSBidXQgYSBsaW4= cHVibGljIGtleSBvZiB0aGUgc2FtZSBpbnRlcmZhY2U= 51820 off",
         "=␣",
-        r"^[ \t]*(?:[\w.-]{1,20}[ \t]+)?(?P<value>[A-Za-z0-9+/]{43}=)[ \t]+[A-Za-z0-9+/]{43}=[ \t]+\d{1,5}[ \t]+(?:off|0x)",
+        r"^[ \t]*(?:[\w.-]{1,20}[ \t]+)?(?P<value>[A-Za-z0-9+/]{43}=)[ \t]+[A-Za-z0-9+/]{43}=[ \t]+\d{1,5}"
+        r"[ \t]+(?:off|0x)",
         token=True,
     ),
     rule(
@@ -110,9 +118,12 @@ FILES: tuple[Rule, ...] = (
         "enable secret 5 $1$mERr$hx5rVt7rPNoS4wqbXKX7m0",
         "password␣ secret␣ key-string -key␣ server␣key",
         re.compile(
-            r"\b(?:enable[ \t]+)?(?:password|secret)[ \t]+(?:[0579]|encrypted|level \d{1,2})[ \t]+(?P<value_a>\S{4,200})"
-            r"|\b(?:key-string|tacacs-server key|radius-server key|pre-shared-key)[ \t]+(?:[067][ \t]+)?(?:address \S+ key )?(?P<value_b>\S{3,200})"
-            r"|^[ \t]*username[ \t]+\S{1,60}[ \t]+(?:privilege[ \t]+\d{1,2}[ \t]+)?password[ \t]+(?P<value_c>\S{3,200})",
+            r"\b(?:enable[ \t]+)?(?:password|secret)[ \t]+(?:[0579]|encrypted|level \d{1,2})"
+            r"[ \t]+(?P<value_a>\S{4,200})"
+            r"|\b(?:key-string|tacacs-server key|radius-server key|pre-shared-key)[ \t]+(?:[067]"
+            r"[ \t]+)?(?:address \S+ key )?(?P<value_b>\S{3,200})"
+            r"|^[ \t]*username[ \t]+\S{1,60}[ \t]+(?:privilege[ \t]+\d{1,2}[ \t]+)?password"
+            r"[ \t]+(?P<value_c>\S{3,200})",
             re.IGNORECASE,
         ),
     ),

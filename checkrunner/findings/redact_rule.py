@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 __all__ = ["Find", "Rule", "rule", "value", "whole"]
 
+_SPACE = "\u2423"
+
 Find = Callable[[re.Match[str]], Iterator[tuple[int, int]]]
 """Where in the text of a match secrets stand: start and end of each."""
 
@@ -17,7 +19,8 @@ class Rule:
     """A kind of secret. `hints` are lower-case texts of which a line must hold one before `pattern` is tried on it.
     `across`: the pattern is tried on the whole text, since it goes over lines; what it finds never does. `token`: it is
     a long word, without which the hints are not looked for. `guards` are looked for before the
-    hints, one of them must be there too: where they are not given, short texts that many hints have in common. `description` and `example` are for the documentation."""
+    hints, one of them must be there too: where they are not given, short texts that many hints have in common.
+    `description` and `example` are for the documentation."""
 
     name: str
     description: str
@@ -54,7 +57,8 @@ def rule(
     token: bool = False,
     guards: str = "",
 ) -> Rule:
-    """A rule; `hints` are separated by spaces, ``\u2423`` in one is a space. Of a pattern with groups `value...` these are the secret, else all."""
+    """A rule; `hints` are separated by spaces, and ``_SPACE`` in one is a space. Of a pattern with groups `value...`
+    these are the secret, else all."""
     compiled = re.compile(pattern, re.MULTILINE if across else 0) if isinstance(pattern, str) else pattern
     valued = any(group.startswith("value") for group in compiled.groupindex)
     return Rule(
@@ -71,4 +75,4 @@ def rule(
 
 
 def _texts(words: str) -> tuple[str, ...]:
-    return tuple(word.replace("\u2423", " ") for word in words.split())
+    return tuple(word.replace(_SPACE, " ") for word in words.split())

@@ -124,7 +124,8 @@ TOKENS: tuple[Rule, ...] = (
     ),
     _token(
         "hosting-token",
-        "tokens of DigitalOcean, Heroku, Netlify, Fly, Tailscale, Doppler, PlanetScale, Supabase, Linode and Databricks",
+        "tokens of DigitalOcean, Heroku, Netlify, Fly, Tailscale, Doppler, PlanetScale, Supabase, Linode and"
+        " Databricks",
         "dop_v1_0123456789abcdef0123456789abcdef",
         "dop_v1_ doo_v1_ dor_v1_ hrku- nfp_ fm1_ fm2_ fo1_ tskey- dp. pscale_ sbp_ sb_secret_ dapi",
         ("do[opr]_v1_", _HEX, 20),
