@@ -110,17 +110,34 @@ def _by_guard() -> tuple[tuple[str, tuple[int, ...]], ...]:
     """What is looked for in a text first, and the numbers of the rules that may then find something."""
     found: dict[str, dict[int, None]] = {}
     for number, rule in enumerate(RULES):
-        guards = rule.guards or [next((text for text in _COARSE if text in hint), hint) for hint in rule.hints]
-        for guard in () if rule.token else guards:
+        common = [next((text for text in _COARSE if text in hint), hint) for hint in rule.hints]
+        for guard in rule.guards if rule.guards or rule.token else common:
             found.setdefault(guard, {})[number] = None
     return tuple((guard, tuple(numbers)) for guard, numbers in found.items())
 
 
 _GUARDS = _by_guard()
-_TOKENS = tuple(number for number, rule in enumerate(RULES) if rule.token)
-_LONG_WORD = re.compile(r"[\w-]{12,}+")
-_TIME = re.compile(r"\d{4}-?\d\d-?\d\d[T_-]?\d*Z?")
-_DIGITS = frozenset("0123456789")
+
+
+def _by_beginning() -> dict[str, tuple[tuple[str, int], ...]]:
+    """The hints of tokens with which a word begins, by their first two characters."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for number, rule in enumerate(RULES):
+        for hint in rule.hints if rule.token else ():
+            if "." not in hint:
+                found.setdefault(hint[:2], []).append((hint, number))
+    return {first: tuple(hints) for first, hints in found.items()}
+
+
+_BEGINNINGS = _by_beginning()
+_BEFORE = tuple((hint, number) for number, rule in enumerate(RULES) if rule.token for hint in rule.hints if "." in hint)
+"""The hints of tokens that stand before a word and end in a dot."""
+_LONG_WORD = re.compile(r"[A-Za-z0-9_-]{12,}+")
+_CUT_WORD = re.compile(r"[A-Za-z0-9_-]++(?=\0)")
+_PLAIN_WORD = re.compile(r"[0-9a-f_-]+|[A-Za-z_-]{12,19}|[A-Z]?[a-z_-]+|[A-Z_-]+|\d{4}-?\d\d-?\d\d[T_-]\d*Z?")
+_PARTS = re.compile(r"[_-]++")
+_AROUND = 3
+"""Lines before and after one with a hint that a pattern which goes over lines is tried on."""
 
 
 def _rule_spots(text: str) -> Iterator[Spot]:
@@ -130,20 +147,45 @@ def _rule_spots(text: str) -> Iterator[Spot]:
         if guard in low:
             for place in _lines_with(low, guard):
                 lines.setdefault(place, set()).update(numbers)
-    for place in _lines_with_tokens(text):
-        lines.setdefault(place, set()).update(_TOKENS)
-    across: set[int] = set()
-    for (start, end), every in lines.items():
-        line, low_line = text[start:end], low[start:end]
-        for number in every:
-            if not _has_any(low_line, RULES[number].hints):
-                continue
-            if RULES[number].across:
-                across.add(number)
-            else:
-                yield from _found(number, line, start)
-    for number in sorted(across):
-        yield from _found(number, text, 0)
+    for (start, end), guarded in lines.items():
+        line = low[start:end]
+        for number in guarded:
+            if RULES[number].token or _has_any(line, RULES[number].hints):
+                yield from _tried(number, text, low, start, end)
+    tried: set[tuple[int, int]] = set()
+    words = [word.span() for word in _LONG_WORD.finditer(text) if _PLAIN_WORD.fullmatch(word.group()) is None]
+    if GAP in text:
+        words += [word.span() for word in _CUT_WORD.finditer(text)]
+    for word in words:
+        for number in _tokens_at(low, *word):
+            start, end = _line_at(text, word[0])
+            if (start, number) not in tried:
+                tried.add((start, number))
+                yield from _tried(number, text, low, start, end)
+
+
+def _tokens_at(low: str, start: int, end: int) -> set[int]:
+    """The rules for tokens that may fit the word there."""
+    parts = [start, *(part.end() for part in _PARTS.finditer(low, start, end))]
+    found = {
+        number for at in parts for hint, number in _BEGINNINGS.get(low[at : at + 2], ()) if low.startswith(hint, at)
+    }
+    if low[start - 1 : start] == ".":
+        found.update(number for hint, number in _BEFORE if low.endswith(hint, 0, start))
+    return found
+
+
+def _tried(number: int, text: str, low: str, start: int, end: int) -> Iterator[Spot]:
+    rule = RULES[number]
+    if rule.near is not None and rule.near.search(low, start, end) is None:
+        return
+    if rule.across:
+        for _ in range(_AROUND):
+            start = text.rfind("\n", 0, max(start - 1, 0)) + 1
+            end = after if (after := text.find("\n", end + 1)) >= 0 else len(text)
+    for match in rule.pattern.finditer(text[start:end]):
+        for first, last in rule.find(match):
+            yield Spot(start + first, start + last, _FIRST_RULE + number)
 
 
 def _has_any(text: str, hints: Iterable[str]) -> bool:
@@ -151,26 +193,6 @@ def _has_any(text: str, hints: Iterable[str]) -> bool:
         if hint in text:
             return True
     return False
-
-
-def _lines_with_tokens(text: str) -> Iterator[tuple[int, int]]:
-    """Lines with a word that may be a token, or with half a word."""
-    end = -1
-    for word in _LONG_WORD.finditer(text):
-        if word.start() > end and _is_odd(word.group()):
-            start, end = _line_at(text, word.start())
-            yield start, end
-    at = text.find(GAP)
-    while at >= 0:
-        yield _line_at(text, at)
-        at = text.find(GAP, at + 1)
-
-
-def _is_odd(word: str) -> bool:
-    """Whether the word is none of a language and no time: it has digits, or many letters of both cases."""
-    if _DIGITS.isdisjoint(word):
-        return len(word) >= 20 and not (word[1:].islower() or word.isupper())
-    return word.swapcase() != word and _TIME.fullmatch(word) is None
 
 
 def _lines_with(text: str, hint: str) -> Iterator[tuple[int, int]]:
@@ -184,13 +206,6 @@ def _lines_with(text: str, hint: str) -> Iterator[tuple[int, int]]:
 def _line_at(text: str, at: int) -> tuple[int, int]:
     start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
     return start, end if end >= 0 else len(text)
-
-
-def _found(number: int, text: str, offset: int) -> Iterator[Spot]:
-    rule = RULES[number]
-    for match in rule.pattern.finditer(text):
-        for start, end in rule.find(match):
-            yield Spot(offset + start, offset + end, _FIRST_RULE + number)
 
 
 def _lower(text: str) -> str:

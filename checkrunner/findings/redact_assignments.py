@@ -36,6 +36,7 @@ _ASSIGNMENT = re.compile(
     rf"|(?P<bare>{_BARE}))",
     re.IGNORECASE,
 )
+_NEAR = r"(?:pass|pwd|pw|secret|token|key|credential|psk|community)[\w.-]{0,60}\\{0,8}[\"']?\]?[ \t]{0,20}[=:]"
 _YAML = re.compile(
     rf"(?P<key>^[ \t]*+(?:-[ \t]++)?[\"']?[\w.-]{{0,60}}?{_KEY})[\"']?:[ \t]++(?P<value>[^\s\"'|>{{\[].*+)",
     re.IGNORECASE,
@@ -142,6 +143,7 @@ ASSIGNMENTS: tuple[Rule, ...] = (
         _HINTS,
         _YAML,
         _in_yaml,
+        near=_NEAR,
     ),
     rule(
         "assignment",
@@ -151,5 +153,6 @@ ASSIGNMENTS: tuple[Rule, ...] = (
         _HINTS,
         _ASSIGNMENT,
         _assigned,
+        near=_NEAR,
     ),
 )

@@ -71,9 +71,9 @@ HEADERS: tuple[Rule, ...] = (
         "oracle-password",
         "the password in Oracle's `user/password@database`",
         "jdbc:oracle:thin:scott/tiger@//db1:1521/shop",
-        "jdbc:oracle sqlplus sqlldr expdp impdp rman",
+        "jdbc:oracle sqlplus␣",
         re.compile(
-            r"(?:jdbc:oracle:[a-z0-9]{1,10}:|\b(?:sqlplus|sqlldr|expdp|impdp|rman)\b[^|;\n]{0,100}?[ \t=])"
+            r"(?:jdbc:oracle:[a-z0-9]{1,10}:|\bsqlplus\b[^|;\n]{0,100}?[ \t=])"
             r"[\w$#.-]{1,60}/(?P<value>[^\s@/\"']{1,100})@",
             re.IGNORECASE,
         ),
@@ -82,7 +82,7 @@ HEADERS: tuple[Rule, ...] = (
         "webhook",
         "addresses of webhooks that need no more than themselves: Slack, Discord, Teams, Zapier, Google Chat",
         "https://hooks.slack.com/services/T0000/B0000/abcdefgh",
-        "hooks.slack.com/ /webhooks/ webhook.office.com/ hooks.zapier.com/ logic.azure.com chat.googleapis.com",
+        "hooks.slack.com/ /webhooks/ webhook.office.com/ hooks.zapier.com/ chat.googleapis.com",
         r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<value_a>[\w/+-]{6,}+)"
         r"|discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{5,25}/(?P<value_b>[\w-]{10,}+)"
         r"|webhook\.office\.com/webhookb?2?/(?P<value_c>[\w@/-]{20,}+)"
@@ -93,9 +93,9 @@ HEADERS: tuple[Rule, ...] = (
         "signed-url",
         "signatures and codes in addresses: Azure SAS, presigned S3 and Google Cloud addresses, OAuth codes",
         "https://x.blob.core.windows.net/c/f?sv=2022-11-02&sig=abcdefghijklmnopqrstuvwxyz0123456789%3D",
-        "sig= signature= code= auth= hmac=",
+        "sig= signature= code= auth=",
         re.compile(
-            r"(?:[?&;]|\\u0026|&amp;)(?:sig|signature|x-(?:amz|goog|oss)-signature|code|auth|hmac)="
+            r"(?:[?&;]|\\u0026|&amp;)(?:sig|signature|x-(?:amz|goog|oss)-signature|code|auth)="
             r"(?P<value>[\w%+/.~-]{12,}+=*+)",
             re.IGNORECASE,
         ),
@@ -134,9 +134,10 @@ HEADERS: tuple[Rule, ...] = (
             r"(?<![A-Za-z])(?:PHPSESSID|J?SESSIONID|ASP\.NET_SessionId|ASPSESSIONID[A-Z]{0,10}|connect\.sid|sess(?:ion)?[_-]?id"
             r"|session[_-]?(?:key|cookie)|[a-z]{1,20}_session|(?<!_)sid)\\{0,4}[\"']?[ \t]{0,2}[=:]"
             r"[ \t]{0,2}\\{0,4}[\"']?"
-            r"(?=[A-Za-z_%.-]{0,40}[0-9])(?P<value>[\w%.+/-]{16,}+=*+)",
+            r"(?!0x[0-9a-f]{1,16}(?![0-9a-f]))(?=[A-Za-z_%.-]{0,40}[0-9])(?P<value>[\w%.+/-]{16,}+=*+)",
             re.IGNORECASE,
         ),
+        near=r"(?:sess|sid)[\w.-]{0,20}\\{0,4}[\"']?[ \t]{0,2}[=:]",
     ),
     rule(
         "bearer",
@@ -189,7 +190,7 @@ COMMANDS: tuple[Rule, ...] = (
         "mysql -uroot -phunter2 shop",
         "pass pwd secret␣ token␣ key␣ credential curl␣ wget␣ mysql mariadb docker␣ podman␣ helm␣ skopeo␣ mongo"
         " redis-cli valkey-cli ldap smbclient"
-        " mount.cifs sqlcmd␣ unzip␣ zip␣ 7z htpasswd ipmitool␣ configure␣set --from-literal vault␣login net␣user"
+        " mount.cifs sqlcmd␣ unzip␣ zip␣ 7z htpasswd ipmitool␣ configure␣set --from-literal"
         " az␣login cqlsh␣ influx␣",
         re.compile(
             rf"(?:(?<=\s)-{{1,2}}[\w-]{{0,30}}?(?:{KEYWORD}|pass)[ \t]{{1,4}}+(?=[^\s-])|\bsshpass"
@@ -211,23 +212,23 @@ COMMANDS: tuple[Rule, ...] = (
             rf"|\bipmitool\b{_REST}[ \t]-P[ \t]{{0,4}}"
             rf"|\bconfigure set [\w.-]{{0,60}}?(?:{KEYWORD})"
             rf"[ \t]{{1,4}}|--from-literal[= ][\"']?(?!user|host|name|url|port)[\w.-]{{1,60}}="
-            rf"|\bvault login[ \t]{{1,4}}(?=\w)|\bnet user [\w.-]{{1,40}} (?=[^\s/*]))" + _ARGUMENT,
+            r")" + _ARGUMENT,
             re.IGNORECASE,
         ),
         _argument,
-        guards="␣- configure␣set vault␣login net␣user",
+        guards="␣-p ␣-u ␣-a ␣-w ␣-k ␣-s ␣-- configure␣set htpasswd␣",
     ),
     rule(
         "piped-password",
         "passwords that are piped to `chpasswd`, `passwd --stdin`, `sudo -S`, `docker login` and their like",
         "echo 'root:hunter2' | chpasswd",
-        "chpasswd --stdin sudo --password-stdin <<<",
+        "chpasswd passwd␣--stdin sudo␣- --password-stdin",
         r"\b(?:echo|printf)(?:[ \t]-[a-z]{1,2})?[ \t]{1,4}(?:['\"]?%s\\n['\"]?[ \t]{1,4})?"
         r"(?:[\"']?[\w.-]{1,40}:(?P<value_a>[^\s\"'|]{1,100})[\"']?(?=[ \t]{0,4}\|[ \t]{0,4}(?:sudo"
         r"[ \t]{1,4})?chpasswd)"
         r"|\"(?P<value_b>[^\"|]{1,200})\"(?=_PIPE)|'(?P<value_c>[^'|]{1,200})'(?=_PIPE)|(?P<value_d>[^\s\"'|$]{1,200})(?=_PIPE))".replace(
             "_PIPE",
-            r"[ \t]{0,4}\|[^|;\n]{0,80}?(?:passwd --stdin|sudo (?:-\w+ )*-S|--password-stdin|cryptsetup"
+            r"[ \t]{0,4}\|[^|;\n]{0,80}?(?:passwd --stdin|sudo (?:-\w+ )*-S|--password-stdin"
             r"|openssl passwd -stdin)",
         ),
     ),
@@ -244,6 +245,7 @@ COMMANDS: tuple[Rule, ...] = (
             r"[ \t]{0,4})\\{0,4}'(?P<value_b>[^'\\]{1,200})\\{0,4}'(?![\w ]*\bin secret\b)",
             re.IGNORECASE,
         ),
+        near=r"identified[ \t]|password[ \t]*\(?[ \t]*\\{0,4}'",
     ),
     rule(
         "redis-password",

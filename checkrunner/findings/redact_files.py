@@ -37,9 +37,8 @@ FILES: tuple[Rule, ...] = (
         "password-hash",
         "password hashes: of crypt(3), Apache, LDAP, Django, PostgreSQL, MySQL and Windows",
         "root:$6$saltsalt$abcdefghijklmnop:19000:0:99999:7:::",
-        "$1$ $2$ $2a$ $2b$ $2x$ $2y$ $5$ $6$ $7$ $8$ $9$ $y$ $gy$ $p$ $h$ $a$00 $apr1$ $sha1$ $argon2 $scrypt$"
-        " $pbkdf2 $bcrypt scram- md5 pbkdf2_ {sha {ssha {crypt {md5 {smd5 {bcrypt {pbkdf2 {argon2 aad3b435b51404ee"
-        " :99999: :::",
+        "$1$ $2$ $2a$ $2b$ $2x$ $2y$ $5$ $6$ $7$ $8$ $9$ $y$ $gy$ $p$ $h$ $a$00 $apr1$ $sha1$ $argon2 $scrypt$ $pbkdf2"
+        " $bcrypt pbkdf2_ scram- md5 {sha {ssha {crypt {md5 {smd5 {bcrypt {pbkdf2 {argon2 :::",
         re.compile(
             r"\$(?:1|2[abxy]?|5|6|7|8|9|y|gy|P|H|apr1|sha1|argon2[a-z]{1,2}|scrypt|pbkdf2(?:-sha\d{1,3})?|bcrypt-sha256)\$"
             r"(?=[^\s]{0,80}[A-Za-z./])[./A-Za-z0-9$=,+-]{8,}+|\$A\$00\d\$[^\s'\"]{20,}+|pbkdf2_sha\d{1,3}\$\d{1,8}\$[\w+/$=.-]{16,}+"
@@ -49,14 +48,14 @@ FILES: tuple[Rule, ...] = (
             r"|(?<![0-9a-f])[0-9a-f]{32}:[0-9a-f]{32}(?=:::)"
             r"|(?<=:)[./A-Za-z0-9]{13}(?=:\d{4,6}:\d{1,5}:\d{1,6}:\d{1,4}:)"
         ),
+        guards="$ { md5 :::",
     ),
     rule(
         "mysql-hash",
         "password hashes of MySQL and MariaDB",
         "*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19",
         "*",
-        r"(?<![\w*])\*[0-9A-F]{40}(?![0-9A-F])",
-        token=True,
+        r"\*(?<![\w*]\*)[0-9A-F]{40}(?![0-9A-F])",
     ),
     rule(
         "netrc",
@@ -71,16 +70,16 @@ FILES: tuple[Rule, ...] = (
         "pgpass",
         "passwords in .pgpass",
         "db1.example:5432:shop:app:hunter2",
-        "5432: 543 :6432: :6543: :*:",
+        "543 :*:",
         r"^[ \t]*(?:[\w-]{0,40}"
-        r"[ \t])?[\w./*-]{1,100}:(?:\d{0,2}543\d|6432|6543|\*):(?:[\w-]{1,60}|\*):(?:[\w.@-]{1,60}"
+        r"[ \t])?[\w./*-]{1,100}:(?:\d{0,2}543\d|\*):(?:[\w-]{1,60}|\*):(?:[\w.@-]{1,60}"
         r"|\*):(?P<value>[^\s:]{1,200})$",
     ),
     rule(
         "snmp",
         "communities and keys of SNMP",
         "rocommunity s3cr3tcomm 10.0.0.0/8",
-        "community com2sec snmp createuser trapsess trapsink",
+        "community com2sec snmp createuser",
         re.compile(
             r"\b(?:r[ow]community6?|trapcommunity|snmp-server community|snmp community)"
             r"[ \t]{1,8}[\"']?(?P<value_a>[^\s\"']{1,100})"
@@ -89,8 +88,7 @@ FILES: tuple[Rule, ...] = (
             r"|delta)\b[^|;\n]{0,200}?[ \t]-[cAX][ \t]{0,4}[\"']?(?P<value_c>[^\s\"']{1,100})"
             r"|\bcreateUser[ \t]+(?:-e[ \t]+\S{1,60}[ \t]+)?\S{1,60}[ \t]+(?:MD5|SHA(?:-\d{3})?)"
             r"[ \t]+\"?(?P<value_d>[^\s\"]{1,100})\"?"
-            r"(?:[ \t]+(?:DES|AES(?:-?\d{3})?)[ \t]+\"?(?P<value_e>[^\s\"]{1,100}))?"
-            r"|\btrapsink[ \t]+\S{1,100}[ \t]+(?P<value_f>[^\s#]{1,100})",
+            r"(?:[ \t]+(?:DES|AES(?:-?\d{3})?)[ \t]+\"?(?P<value_e>[^\s\"]{1,100}))?",
             re.IGNORECASE,
         ),
     ),
@@ -98,7 +96,7 @@ FILES: tuple[Rule, ...] = (
         "vpn-key",
         "keys and passwords of WireGuard, IPsec, PPP and WLANs, and of TLS sessions",
         'gw.example : PSK "hunter2"',
-        "psk eap xauth client_random _secret␣ _secret_",
+        "psk ␣eap␣ xauth␣ client_random _secret␣ _secret_",
         r"\b(?:PSK|EAP|XAUTH|NTLM)[ \t]{1,4}(?:\"(?P<value_a>[^\"]{1,200})|(?P<value_f>0[sx][A-Za-z0-9+/=]{8,}))"
         r"|\b(?:CLIENT_RANDOM|CLIENT_(?:HANDSHAKE_)?TRAFFIC_SECRET(?:_\d)?|SERVER_(?:HANDSHAKE_)?TRAFFIC_SECRET(?:_\d)?|EXPORTER_SECRET)"
         r" [0-9a-f]{64} (?P<value_c>[0-9a-f]{32,128})",
@@ -107,10 +105,11 @@ FILES: tuple[Rule, ...] = (
         "wireguard-key",
         "private keys where `wg show ... dump` prints them",
         "dGhpcyBpcyBub3QgYSByZWFsIGtleSBidXQgYSBsaW4= cHVibGljIGtleSBvZiB0aGUgc2FtZSBpbnRlcmZhY2U= 51820 off",
-        "=␣",
+        "",
         r"^[ \t]*(?:[\w.-]{1,20}[ \t]+)?(?P<value>[A-Za-z0-9+/]{43}=)[ \t]+[A-Za-z0-9+/]{43}=[ \t]+\d{1,5}"
         r"[ \t]+(?:off|0x)",
         token=True,
+        guards="␣off ␣0x",
     ),
     rule(
         "device-password",
@@ -126,5 +125,6 @@ FILES: tuple[Rule, ...] = (
             r"[ \t]+(?P<value_c>\S{3,200})",
             re.IGNORECASE,
         ),
+        near=r"(?:password|secret) +(?:[0579]|encrypted|level) |-?key(?:-string)? +|username +\S+ .*password",
     ),
 )

@@ -17,10 +17,12 @@ Find = Callable[[re.Match[str]], Iterator[tuple[int, int]]]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """A kind of secret. `hints` are lower-case texts of which a line must hold one before `pattern` is tried on it.
-    `across`: the pattern is tried on the whole text, since it goes over lines; what it finds never does. `token`: it is
-    a long word, without which the hints are not looked for. `guards` are looked for before the
-    hints, one of them must be there too: where they are not given, short texts that many hints have in common.
-    `description` and `example` are for the documentation."""
+    `guards` are looked for before the hints, and one of them must be there too: where they are not given, short texts
+    that many hints have in common. `near` is a cheaper pattern that has to be found in the line in lower case.
+
+    `token`: it is a long word. Then a hint is what the word begins with, or with a dot at its end what stands before
+    it; a guard is enough without a hint. `across`: the pattern is tried on several lines; what it finds is on one of
+    them. `description` and `example` are for the documentation."""
 
     name: str
     description: str
@@ -31,6 +33,7 @@ class Rule:
     across: bool = False
     token: bool = False
     guards: tuple[str, ...] = ()
+    near: re.Pattern[str] | None = None
 
 
 def whole(match: re.Match[str]) -> Iterator[tuple[int, int]]:
@@ -56,6 +59,7 @@ def rule(
     across: bool = False,
     token: bool = False,
     guards: str = "",
+    near: str = "",
 ) -> Rule:
     """A rule; `hints` are separated by spaces, and ``_SPACE`` in one is a space. Of a pattern with groups `value...`
     these are the secret, else all."""
@@ -71,6 +75,7 @@ def rule(
         across=across,
         token=token,
         guards=_texts(guards),
+        near=re.compile(near) if near else None,
     )
 
 

@@ -6,6 +6,7 @@ A token that is cut short, at a `GAP`, needs no more than its beginning.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from checkrunner.findings.redact_rule import Rule, rule
 
@@ -15,16 +16,34 @@ _BEFORE = r"(?<![A-Za-z0-9])"
 _CUT = r"{2,}+(?=\0)"
 
 
-def _token(name: str, description: str, example: str, hints: str, *forms: tuple[str, str, int], more: str = "") -> Rule:
+def _token(
+    name: str,
+    description: str,
+    example: str,
+    hints: str,
+    *forms: tuple[str, str, int],
+    more: str = "",
+    guards: str = "",
+) -> Rule:
     """A rule for tokens: each form is a beginning, the characters that may follow, and how many there must be."""
     parts = [rf"{start}(?:[{chars}]{{{least},}}+|[{chars}]{_CUT})" for start, chars, least in forms]
     if more:
         parts.append(more)
-    return rule(name, description, example, hints, re.compile(f"{_BEFORE}(?:{'|'.join(parts)})"), token=True)
+    pattern = re.compile(f"{_BEFORE}(?:{'|'.join(parts)})")
+    return rule(name, description, example, hints, pattern, token=True, guards=guards)
 
 
 _WORD, _DASHED, _HEX = "A-Za-z0-9", r"\w-", "a-f0-9"
 _MIXED = r"(?=[\w-]{0,80}[0-9])(?=[\w-]{0,80}[A-Z])"
+
+_BOT = re.compile(r"(?<![\w-])[MNO][DTjz](?=[\w-]{0,25}[0-9])[\w-]{21,26}\Z")
+
+
+def _of_discord(match: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """With the part before the first dot, which is a number in base64."""
+    if bot := _BOT.search(match.string, max(0, match.start() - 29), match.start()):
+        yield bot.start(), match.end()
+
 
 TOKENS: tuple[Rule, ...] = (
     rule(
@@ -40,19 +59,21 @@ TOKENS: tuple[Rule, ...] = (
         "gcp-key",
         "Google API keys, OAuth secrets and tokens",
         "AIzaSyA1234567890abcdefghijklmnopqrstuv",
-        "aiza ya29. gocspx- 1//0",
+        "aiza ya29. gocspx-",
         ("AIza", _DASHED, 12),
         (r"ya29\.", _DASHED, 12),
         ("GOCSPX-", _DASHED, 12),
         (r"1//0", _DASHED, 30),
+        guards="1//0",
     ),
     rule(
         "azure-key",
         "Azure client secrets and storage, service bus and other account keys",
         "Abc8Q~0123456789abcdefghijklmnopqrstuvwx",
-        "q~ +ast +asb+ +aeh accountkey sharedaccesskey",
+        "",
         r"(?<![\w.~-])[\w.~-]{3}\dQ~[\w.~-]{20,}+|(?<![A-Za-z0-9/+])[A-Za-z0-9/+]{30,80}\+A(?:St|SbT|EhC|IoT|Zu)[A-Za-z0-9/+]{4,12}={0,2}",
         token=True,
+        guards="q~ +a",
     ),
     _token(
         "github-token",
@@ -82,23 +103,25 @@ TOKENS: tuple[Rule, ...] = (
         "payment-token",
         "keys of Stripe, Square, Shopify and PayPal",
         "sk_live_0123456789abcdefghij",
-        "sk_live_ sk_test_ rk_live_ rk_test_ whsec_ sq0 shpat_ shpss_ shpca_ shppa_ access_token$",
+        "sk_live_ sk_test_ rk_live_ rk_test_ whsec_ sq0 shpat_ shpss_ shpca_ shppa_",
         ("[sr]k_(?:live|test)_", _WORD, 8),
         ("whsec_", "A-Za-z0-9+/=", 16),
         ("sq0(?:atp|csp|idp)-", _DASHED, 16),
         ("shp(?:at|ss|ca|pa)_", "A-Fa-f0-9", 24),
         (r"access_token\$(?:production|sandbox)\$", r"\w$", 16),
+        guards="$",
     ),
     _token(
         "mail-token",
         "keys of SendGrid, Mailgun, Mailchimp and Brevo",
-        "SG.0123456789abcdef.ABCDEFGHIJKLMNOP",
-        "sg. key- -us xkeysib- xsmtpsib-",
+        "SG.0123456789ghijkl.MNOPQRSTUVWXYZ0123",
+        "sg. key- xkeysib- xsmtpsib-",
         (r"SG\.[\w-]{8,40}\.", _DASHED, 16),
         (r"SG\.", _DASHED, 22),
         ("key-(?=[a-f]{0,30}[0-9])", _HEX, 32),
         ("x(?:key|smtp)sib-", _DASHED, 20),
         more=r"[0-9a-f]{32}-us[0-9]{1,2}(?![0-9])",
+        guards="-us",
     ),
     rule(
         "twilio-key",
@@ -127,7 +150,7 @@ TOKENS: tuple[Rule, ...] = (
         "tokens of DigitalOcean, Heroku, Netlify, Fly, Tailscale, Doppler, PlanetScale, Supabase, Linode and"
         " Databricks",
         "dop_v1_0123456789abcdef0123456789abcdef",
-        "dop_v1_ doo_v1_ dor_v1_ hrku- nfp_ fm1_ fm2_ fo1_ tskey- dp. pscale_ sbp_ sb_secret_ dapi",
+        "dop_v1_ doo_v1_ dor_v1_ hrku- nfp_ fm1_ fm2_ fo1_ tskey- pscale_ sbp_ sb_secret_ dapi",
         ("do[opr]_v1_", _HEX, 20),
         ("HRKU-", _DASHED, 20),
         ("nfp_", _WORD, 30),
@@ -138,12 +161,13 @@ TOKENS: tuple[Rule, ...] = (
         ("sbp_", _HEX, 30),
         ("sb_secret_", _DASHED, 20),
         ("dapi(?=[a-f]{0,30}[0-9])", "a-f0-9-", 32),
+        guards="dp.",
     ),
     _token(
         "vault-token",
         "tokens of Vault, Terraform Cloud and Pulumi, and 1Password secret keys",
         "hvs.CAESIJ0123456789abcdefghij",
-        "hvs. hvb. hvr. =s. :s. \"s. 's. token .atlasv1. pul- a3- ops_ey",
+        "hvs. hvb. hvr. s. .atlasv1. pul- a3- ops_ey",
         (r"hv[sbr]\.", _DASHED, 16),
         (r"(?<![\w./-])s\.(?=[a-z0-9]{0,23}[A-Z])(?=[A-Za-z]{0,23}[0-9])", _WORD, 24),
         (r"[A-Za-z0-9]{14}\.atlasv1\.", _DASHED, 30),
@@ -155,29 +179,39 @@ TOKENS: tuple[Rule, ...] = (
         "monitoring-token",
         "tokens of Grafana, New Relic, Datadog, Dynatrace and Sentry",
         "glsa_0123456789abcdefghijABCDEFGHIJ01_0123abcd",
-        "glsa_ glc_ eyjrijoi nrak- nrii- nrra- nrsp- nral dt0 sntrys_ sntryu_ sentry",
+        "glsa_ glc_ eyjrijoi nrak- nrii- nrra- nrsp- nriq- sntrys_ sntryu_",
         ("glsa_", r"\w", 24),
         ("glc_", "A-Za-z0-9+/=", 30),
         ("eyJrIjoi", "A-Za-z0-9=", 30),
         ("NR(?:AK|II|RA|SP|IQ)-", "A-Za-z0-9_-", 20),
         (r"dt0[a-z][0-9]{2}\.[A-Z0-9]{8,40}\.", "A-Z0-9", 16),
         ("sntry[su]_", r"\w+/=", 30),
-        more=r"(?:[a-z]{2}[0-9]{2}xx)?[a-f0-9]{24,40}(?:FFFF)?NRAL(?![A-Za-z0-9])|[0-9a-f]{32}(?::[0-9a-f]{32})?(?=@[\w.-]{0,60}sentry)",
+        more=r"(?:[a-z]{2}[0-9]{2}xx)?[a-f0-9]{24,40}(?:FFFF)?NRAL(?![A-Za-z0-9])",
+        guards="nral dt0",
     ),
     rule(
         "telegram-token",
         "tokens of Telegram bots",
         "123456789:AAE0123456789abcdefghijklmnopqrs",
-        ":aa",
+        "aa",
         r"(?<![0-9])[0-9]{8,10}:AA(?:[\w-]{30,}+|[\w-]{2,}+(?=\0))",
         token=True,
+    ),
+    rule(
+        "sentry-key",
+        "keys in addresses of Sentry",
+        "https://0123456789abcdef0123456789abcdef@o1.ingest.sentry.io/2",
+        "sentry",
+        r"(?<![0-9a-f])[0-9a-f]{32}(?::[0-9a-f]{32})?(?=@[\w.-]{0,60}sentry)",
     ),
     rule(
         "discord-token",
         "tokens of Discord bots",
         "MTAxMjM0NTY3ODkwMTIzNDU2.Gabcde.0123456789abcdefghijklmnopqr",
         ".",
-        r"[MNO](?<![\w-][MNO])[DTjz](?=[\w-]{0,25}[0-9])[\w-]{21,26}\.[\w-]{6}\.(?=[\w-]{0,40}[0-9])[\w-]{27,40}(?![\w.-])",
+        # It begins where it can be looked for: at the first of its two dots.
+        r"\.[\w-]{6}\.(?=[\w-]{0,40}[0-9])[\w-]{27,40}(?![\w.-])",
+        _of_discord,
         token=True,
     ),
     _token(
