@@ -239,14 +239,12 @@ def _patterns(value: object) -> tuple[str, ...]:
 
     if isinstance(value, str):
         value = [line for line in value.split("\n") if line]
-    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
-        raise ValueError("expected a list of regular expressions")
-    for pattern in value:
+    for pattern in _paths(value):
         try:
             check_pattern(pattern)
         except ValueError as error:
             raise ValueError(f"{pattern!r}: {error}" if len(value) > 1 else str(error)) from None
-    return tuple(value)
+    return _paths(value)
 
 
 def _choice(*choices: str) -> Callable[[object], str]:

@@ -95,7 +95,7 @@ def test_each_rule_masks_its_example(rule: Rule) -> None:
     masked = PatternRedactor().redact(rule.example)
 
     assert MARK in masked
-    assert any(hint in rule.example.lower() for hint in rule.hints)
+    assert any(hint in rule.example.lower() for hint in (*rule.hints, *rule.guards))
     places = [place for match in rule.pattern.finditer(rule.example) for place in rule.find(match)]
     assert len(places) == 1
     assert masked == rule.example[: places[0][0]] + MARK + rule.example[places[0][1] :]
