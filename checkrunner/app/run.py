@@ -86,7 +86,6 @@ def run_prepared(
     outcomes, reason, waits = asyncio.run(_run(engine, scripts, plan.playbook.plays, links, interrupted, observer))
     by_host = {script.host.name: script for script in scripts}
     outcomes = _among_peers(outcomes, plan, by_host)
-
     info = RunInfo(
         id=new_run_id(started_at),
         version=__version__,
@@ -110,6 +109,7 @@ def run_prepared(
         texts=lambda outcome: by_host[outcome.host].texts(outcome),
         titles=lambda outcome: by_host[outcome.host].title(outcome),
         to_text=json_text,
+        budget_tokens=prepared.request.settings.budget_tokens,
     )
 
 

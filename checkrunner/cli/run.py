@@ -168,6 +168,15 @@ def run(
             "--output", "-o", metavar="FILE", help="Also write the JSON report there.", rich_help_panel=_OUTPUT
         ),
     ] = None,
+    budget_tokens: Annotated[
+        str | None,
+        typer.Option(
+            "--budget-tokens",
+            metavar="N",
+            help="Most tokens that the report takes as JSON (4000); 0 for no limit.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
     perfdata: Annotated[
         str | None,
         typer.Option(
@@ -237,6 +246,7 @@ def run(
         "timeout": timeout,
         "deadline": deadline,
         "redact": redact,
+        "budget_tokens": budget_tokens,
         "color": color,
         **_become(become, become_user, become_method),
     }

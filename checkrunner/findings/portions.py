@@ -18,7 +18,7 @@ from checkrunner.findings.scale import Scale
 from checkrunner.model.report import Finding, Variant
 from checkrunner.model.results import Reason, Slice, SliceLine, SliceMode, evidence_id
 
-__all__ = ["Detail", "Portions", "clipped", "few_hosts", "with_lines"]
+__all__ = ["Detail", "Portions", "clipped", "few_hosts", "with_lines", "within"]
 
 _CORE_TOKENS = 110
 _CORE_CHARS = 160
@@ -41,6 +41,7 @@ _FACTORS: Mapping[str, float] = {
     "metadata": 14.0,
 }
 _LINE_FRAME = 5
+_CHARS_A_TOKEN, _CLIP_TOKENS = 4, 9
 _SLICE_FRAME = 34
 _EXTRA_RANGE = 3
 
@@ -176,6 +177,16 @@ def clipped(text: str, chars: int) -> str:
     return text if over <= 0 else f"{text[:chars]}... ({over} characters more)"
 
 
+def within(text: str, tokens: int, scale: Scale) -> str:
+    """The text, or as much of its beginning as takes so many tokens, about: texts may be all escapes."""
+    chars = tokens * _CHARS_A_TOKEN
+    shown = clipped(text, chars)
+    while scale.text(shown) > tokens + _CLIP_TOKENS and chars:
+        chars //= 2
+        shown = clipped(text, chars)
+    return shown
+
+
 def few_hosts(names: Sequence[str], chars: int, folded: str = "") -> str:
     """The folded names as they are if they are short, else those of the first hosts and dots."""
     if folded and len(folded) <= chars:
@@ -266,7 +277,7 @@ def _core(finding: Finding, chars: int) -> Finding:
         id=finding.id,
         check=clipped(finding.check, min(chars, _NAME_CHARS)),
         name="",
-        play=finding.play,
+        play=clipped(finding.play, min(chars, _NAME_CHARS)),
         because=clipped(finding.because, min(chars, _NAME_CHARS)),
         severity=finding.severity,
         verdict=finding.verdict,

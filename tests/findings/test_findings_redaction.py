@@ -63,7 +63,9 @@ BY_THE_END = ("an address of Sentry", "newsletter", "log of a bot", "newrelic-in
 TOKENS = [
     case
     for case in PLANTED
-    if not case.missed and len(case.secrets) == 1 and case.kinds[0].endswith(("token", "jwt", "llm-key", "gcp-key"))
+    if not case.missed
+    and len(case.secrets) == 1
+    and case.kinds[0].endswith(("token", "jwt", "llm-key", "gcp-key"))
     and not case.where.endswith(BY_THE_END)
 ]
 

@@ -191,7 +191,11 @@ def test_the_canonical_form_is_one(text: str) -> None:
     assume("PRIVATE KEY" not in text)
 
     assert canonical(text) == canonical(text)
-    assert canonical(quote(canonical(text).encode("utf-8", "surrogatepass"))) in {
-        canonical(text),
-        canonical(canonical(text)),
-    } or "%" in text
+    assert (
+        canonical(quote(canonical(text).encode("utf-8", "surrogatepass")))
+        in {
+            canonical(text),
+            canonical(canonical(text)),
+        }
+        or "%" in text
+    )
