@@ -245,12 +245,11 @@ def run(
         "forks": forks,
         "timeout": timeout,
         "deadline": deadline,
-        "redact": redact,
         "budget_tokens": budget_tokens,
         "color": color,
         **_become(become, become_user, become_method),
     }
-    settings = resolve_settings(flags)
+    settings = resolve_settings({**flags, "redact": redact})
     if help_params:
         return show_params(playbook, settings, format_name)
     destination, exports = _places(format_name, output, perfdata, metrics, dry=check)
