@@ -78,9 +78,8 @@ def main() -> None:
     harmed, alike = sum(entry.harmed for _, entry in rows), len(list(look_alikes()))
     print(f"\n{every} planted, recall {gone / every:.3f}; {alike} look-alikes, precision {gone / (gone + harmed):.3f}")
     missed = sum(len(case.secrets) for case in planted() if case.missed)
-    print(
-        f"known and not counted: {missed} that are missed, {sum(one.masked for one in look_alikes())} look-alikes masked"
-    )
+    taken = sum(one.masked for one in look_alikes())
+    print(f"known and not counted: {missed} that are missed, {taken} look-alikes that are masked")
     costs(options.rounds)
 
 
