@@ -91,20 +91,7 @@ def run_prepared(
     outcomes, reason, waits = asyncio.run(_run(engine, scripts, plan.playbook.plays, links, interrupted, observer))
     by_host = {script.host.name: script for script in scripts}
     outcomes = _among_peers(outcomes, plan, by_host)
-    info = RunInfo(
-        id=new_run_id(started_at),
-        version=__version__,
-        playbook=prepared.playbook.path,
-        playbook_digest=prepared.playbook.digest,
-        inventory=prepared.request.settings.inventory or ("localhost",),
-        limit=prepared.request.limit,
-        started_at=started_at,
-        elapsed_s=round(monotonic() - began, 3),
-        ended=reason or "normal",
-        complete=True,
-        exit_code=0,
-        waits=waits,
-    )
+    info = _info(prepared, started_at, round(monotonic() - began, 3), reason, waits)
     keep(outcomes)
     return build_report(
         _noted(outcomes, not_done),
@@ -116,6 +103,23 @@ def run_prepared(
         to_text=json_text,
         witnesses=witnesses,
         budget_tokens=prepared.request.settings.budget_tokens,
+    )
+
+
+def _info(prepared: Prepared, started_at: datetime, elapsed_s: float, reason: str, waits: tuple[Wait, ...]) -> RunInfo:
+    return RunInfo(
+        id=new_run_id(started_at),
+        version=__version__,
+        playbook=prepared.playbook.path,
+        playbook_digest=prepared.playbook.digest,
+        inventory=prepared.request.settings.inventory or ("localhost",),
+        limit=prepared.request.limit,
+        started_at=started_at,
+        elapsed_s=elapsed_s,
+        ended=reason or "normal",
+        complete=True,
+        exit_code=0,
+        waits=waits,
     )
 
 
