@@ -233,6 +233,6 @@ def test_what_is_cut_is_masked_as_far_as_it_is_seen() -> None:
         "it says <secret>",
         "cannot reach postgres://app:<secret>",
         '{"password": "<secret>", "user": "bob"}',
-        "DB_PASSWORD=<secret> HOST=db1",
+        "DB_PASSWORD=<secret>\u2026 HOST=db1",
         "GET http://web1:80",
     ]
