@@ -8,7 +8,6 @@ import functools
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from secrets import token_bytes
 from time import monotonic
 
 from checkrunner import __version__
@@ -17,6 +16,7 @@ from checkrunner.app.delegates import Delegates
 from checkrunner.app.identity import new_run_id
 from checkrunner.app.interrupts import interrupts
 from checkrunner.app.links import Links
+from checkrunner.app.masking import redactor_of
 from checkrunner.app.prepare import Prepared
 from checkrunner.app.script import HostScript
 from checkrunner.findings.build import build_report
@@ -51,7 +51,7 @@ _MOST_KEPT = 1000
 
 def make_redactor(prepared: Prepared, password: Secret | None = None) -> PatternRedactor:
     """What masks all text of this run before anybody sees it: report, warnings, progress."""
-    return PatternRedactor(_secrets(prepared, password), key=token_bytes(16))
+    return redactor_of(prepared.request.settings, _secrets(prepared, password))
 
 
 def run_prepared(
@@ -109,7 +109,7 @@ def run_prepared(
     return build_report(
         _noted(outcomes, not_done),
         run=info,
-        warnings=warnings,
+        warnings=[*warnings, *redactor.troubles],
         redactor=redactor,
         texts=lambda outcome: by_host[outcome.host].texts(outcome),
         titles=lambda outcome: by_host[outcome.host].title(outcome),
