@@ -20,6 +20,7 @@ from checkrunner.app.masking import redactor_of
 from checkrunner.app.prepare import Prepared
 from checkrunner.app.script import HostScript
 from checkrunner.findings.build import build_report
+from checkrunner.findings.novelty import Witnesses
 from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.secret_names import is_secret_name, secret_values
 from checkrunner.judge.judge import Judge
@@ -76,7 +77,11 @@ def run_prepared(
     plan = prepared.plan
     redactor = redactor or make_redactor(prepared, password)
     judge = Judge(plan.templates)
-    scripts = [HostScript(host, judge=judge, templates=plan.templates, redactor=redactor) for host in plan.hosts]
+    witnesses = Witnesses()
+    scripts = [
+        HostScript(host, judge=judge, templates=plan.templates, redactor=redactor, witnesses=witnesses)
+        for host in plan.hosts
+    ]
     links = Links(prepared.request.settings, password)
     options, narrowed = _fitting(prepared)
     warnings = [*prepared.warnings, *narrowed, *_elsewhere(prepared.delegates, links)]
@@ -109,6 +114,7 @@ def run_prepared(
         texts=lambda outcome: by_host[outcome.host].texts(outcome),
         titles=lambda outcome: by_host[outcome.host].title(outcome),
         to_text=json_text,
+        witnesses=witnesses,
         budget_tokens=prepared.request.settings.budget_tokens,
     )
 
