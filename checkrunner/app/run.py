@@ -76,18 +76,13 @@ def run_prepared(
     began = monotonic()
     plan = prepared.plan
     redactor = redactor or make_redactor(prepared, password)
-    judge = Judge(plan.templates)
     witnesses = Witnesses()
-    scripts = [
-        HostScript(host, judge=judge, templates=plan.templates, redactor=redactor, witnesses=witnesses)
-        for host in plan.hosts
-    ]
+    scripts = _scripts(plan, redactor, witnesses)
     links = Links(prepared.request.settings, password)
     options, narrowed = _fitting(prepared)
     warnings = [*prepared.warnings, *narrowed, *_elsewhere(prepared.delegates, links)]
     not_done = [links.warnings(script.host) for script in scripts]
-    learning = Learning(driver, redactor) if driver else None
-    engine = _engine(prepared, links, options, observer, learning, redactor)
+    engine = _engine(prepared, links, options, observer, Learning(driver, redactor) if driver else None, redactor)
     outcomes, reason, waits = asyncio.run(_run(engine, scripts, plan.playbook.plays, links, interrupted, observer))
     by_host = {script.host.name: script for script in scripts}
     outcomes = _among_peers(outcomes, plan, by_host)
@@ -117,6 +112,14 @@ def run_prepared(
         witnesses=witnesses,
         budget_tokens=prepared.request.settings.budget_tokens,
     )
+
+
+def _scripts(plan: Plan, redactor: PatternRedactor, witnesses: Witnesses) -> list[HostScript]:
+    judge = Judge(plan.templates)
+    return [
+        HostScript(host, judge=judge, templates=plan.templates, redactor=redactor, witnesses=witnesses)
+        for host in plan.hosts
+    ]
 
 
 def _among_peers(outcomes: list[HostOutcome], plan: Plan, scripts: Mapping[str, HostScript]) -> list[HostOutcome]:
