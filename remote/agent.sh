@@ -817,8 +817,8 @@ _belongs() {
     case $_sids in *" $_sid "*) return 0 ;; esac
     case $_past in
     *" $_sid:"*)
-        # (Its leader has ended: who has that number is another one.)
-        [ "$1" != "$_sid" ] || return 1
+        # Its leader has ended. Its number is given to another one only when nobody of the session is left.
+        [ ! -d "$_proc/$_sid" ] || return 1
         _x=${_past#*" $_sid:"}
         [ "$_born" -le "${_x%% *}" ]
         ;;
