@@ -1654,7 +1654,7 @@ _directory() {
         # A disk that is full makes directories, but keeps nothing in them.
         [ -z "$_d" ] || continue
         if (umask 077 && mkdir "$_x" && echo "$$" >"$_x/agent" && [ -s "$_x/agent" ] && : >"$_x/shells" &&
-            mkfifo "$_x/ev" "$_x/go") 2>/dev/null; then
+            : >"$_x/lock" && mkfifo "$_x/ev" "$_x/go") 2>/dev/null; then
             _d=$_x
         elif [ -O "$_x/." ]; then
             rm -rf "$_x"
@@ -1717,6 +1717,8 @@ _ticker() {
     ! _stat self || _parent=$_pp
     while echo k >&3; do
         : >"$_d/beat"
+        # An agent in Python takes a directory whose lock is empty and young for one that is being made.
+        : >"$_d/lock"
         (trap - PIPE; exec sleep 1 3>&-)
         if [ -d "$_d/wanted" ]; then
             # Main may hang at an output that nobody takes any more.
