@@ -41,13 +41,15 @@ class Sliced:
     summary: SliceSummary
 
 
-def slice_text(path: str, budget: int, *, numbered: bool) -> Sliced:
-    """The lines of a file that matter; ``-`` is standard input. Raises UsageError for a file that cannot be read."""
+def slice_text(path: str, budget: int, *, numbered: bool, redactor: PatternRedactor | None = None) -> Sliced:
+    """The lines of a file that matter, masked by `redactor`; ``-`` is standard input.
+
+    Raises UsageError for a file that cannot be read."""
     if path == "-":
-        return slice_stream(sys.stdin.buffer, budget, numbered=numbered)
+        return slice_stream(sys.stdin.buffer, budget, numbered=numbered, redactor=redactor)
     try:
         with open(path, "rb") as file:
-            return slice_stream(file, budget, numbered=numbered)
+            return slice_stream(file, budget, numbered=numbered, redactor=redactor)
     except IsADirectoryError:
         raise UsageError(f"{path} is a directory", hint="Name a file, or - for standard input") from None
     except OSError as error:
@@ -55,7 +57,7 @@ def slice_text(path: str, budget: int, *, numbered: bool) -> Sliced:
         raise UsageError(f"cannot read {path}: {error.strerror or error}", hint=hint) from error
 
 
-def slice_stream(stream: BinaryIO, budget: int, *, numbered: bool) -> Sliced:
+def slice_stream(stream: BinaryIO, budget: int, *, numbered: bool, redactor: PatternRedactor | None = None) -> Sliced:
     """The lines of a stream that matter, in at most `budget` tokens by estimate; `numbered` where line and count stand
     before each text and are to be paid for. Cost: memory for 4 MiB of input at most, however long it is."""
     begin = _read(stream, MOST_DIRECT + 1)
@@ -67,7 +69,7 @@ def slice_stream(stream: BinaryIO, budget: int, *, numbered: bool) -> Sliced:
     else:
         found = grouped_lines(begin, stream)
     most = budget // _LEAST_TOKENS + _MORE_ENTRIES
-    ranking = rank(_rows(found.lines), total_lines=found.total_lines, most=most)
+    ranking = rank(_rows(found.lines, redactor or PatternRedactor()), total_lines=found.total_lines, most=most)
     return _fitted(replace(ranking, more_shapes=ranking.more_shapes + found.more_shapes), budget, numbered=numbered)
 
 
@@ -118,9 +120,9 @@ def _raw(number: int, line: bytes) -> RawLine:
     return RawLine(number=number, data=line[:begin], tail=line[-_KEPT_END:], cut_bytes=len(line) - begin - _KEPT_END)
 
 
-def _rows(raw: Sequence[RawLine]) -> list[Row]:
+def _rows(raw: Sequence[RawLine], redactor: PatternRedactor) -> list[Row]:
     """Text that may be shown: as a terminal would have left it, and without secrets."""
-    lines = masked_lines([line_view(line) for line in raw], PatternRedactor().redact)
+    lines = masked_lines([line_view(line) for line in raw], redactor.redact)
     return [Row(line.number, line.text, line.count, line.last, line.cut_bytes) for line in lines]
 
 
