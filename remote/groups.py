@@ -130,11 +130,11 @@ def begin(agent):
 def scan(agent, capture, query):
     """Group the lines of a capture. Yields None between blocks; a cancel ends it."""
     table = Table(min(query["line_bytes"], query["max_bytes"]))
-    for lines, hidden in blocks(capture):
+    for block, hidden in blocks(capture):
         if agent.canceling:
             raise Refused("cancelled", "all was cancelled before the output was read")
-        if lines is not None:
-            table.add(lines, hidden)
+        if block is not None:
+            table.add(block, hidden)
             if len(table.groups) > GROUPS_MAX:
                 table.condense()
         yield None
@@ -162,23 +162,25 @@ def answer_of(table, most, size):
 
 
 def blocks(capture):
-    """(lines, bytes that the first one of them lacks) for each block; (None, 0) where a line goes on beyond it."""
+    """(whole lines, bytes that the first one lacks) for each block; (None, 0) where a line goes on beyond it."""
     at, rest, hidden = 0, b"", 0
     while True:
         data = capture.read(at, BLOCK)
         if not data:
             break
         at += len(data)
-        lines = (rest + data).split(b"\n")
-        rest = lines.pop()
-        yield (lines, hidden) if lines else (None, 0)
-        if lines:
-            hidden = 0
+        end = data.rfind(b"\n")
+        if end < 0:
+            rest += data
+            yield None, 0
+        else:
+            yield rest + data[:end], hidden
+            rest, hidden = data[end + 1 :], 0
         if len(rest) > LONG:  # what is kept is enough for its shape and for what is shown of it
             hidden += len(rest) - LONG // 2
             rest = rest[: LONG // 4] + rest[-(LONG // 4) :]
     if rest:
-        yield [rest], hidden
+        yield rest, hidden
 
 
 def translation():
@@ -239,18 +241,19 @@ class Table(object):
         self.alerts = set()  # words with a hint in them
         self.lost_lines = self.lost_shapes = 0
 
-    def add(self, lines, hidden):
+    def add(self, block, hidden):
         """The next lines; the first one lacks `hidden` bytes in its middle."""
-        texts = lines
-        if max(map(len, lines)) > KEY_HEAD + KEY_TAIL:
-            limit = KEY_HEAD + KEY_TAIL
-            texts = [t if len(t) <= limit else t[:KEY_HEAD] + b" " + t[-KEY_TAIL:] for t in lines]
-        text = b"\n".join(texts)
+        text = block
         if b"HTTP/" in text:  # in a log of requests the class of an answer is all that tells them apart
             text = text.replace(b'" 5', b'" server-error ').replace(b'" 4', b'" client-error ')
         keys = text.translate(self.translation, b"0123456789").split(b"\n")
         first, self.number = self.number + 1, self.number + len(keys)
-        last = dict(zip(keys, range(first, first + len(keys))))
+        numbers = range(first, first + len(keys))
+        last = dict(zip(keys, numbers))
+        if max(map(len, last)) > KEY_HEAD + KEY_TAIL:
+            limit = KEY_HEAD + KEY_TAIL
+            keys = [k if len(k) <= limit else k[:KEY_HEAD] + b" " + k[-KEY_TAIL:] for k in keys]
+            last = dict(zip(keys, numbers))
         counts = {}
         count_elements(counts, keys)
         cache = self.cache
@@ -262,8 +265,8 @@ class Table(object):
                 cache.clear()
                 self.cached = 0
             self.cached += size
-            firsts = dict(zip(reversed(keys), range(first + len(keys) - 1, first - 1, -1)))
-            self.place(fresh, firsts, lines, first, hidden)
+            firsts = dict(zip(reversed(keys), reversed(numbers)))
+            self.place(fresh, firsts, block.split(b"\n"), first, hidden)
         for key, number in last.items():
             group = cache[key]
             group.count += counts[key]
