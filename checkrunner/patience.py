@@ -24,7 +24,8 @@ LONGEST_PATTERN = 10_000
 _T = TypeVar("_T")
 _EASY = 4_000_000
 _SHORT = 8
-_REPEATS = re.compile(r"[*+{]")
+_FEW = 8
+_REPEATS = re.compile(r"[*+{]|(?<![(*+?}])\?")
 
 
 class TooLongError(Exception):
@@ -38,10 +39,12 @@ def patiently(pattern: str | re.Pattern[str], length: int, work: Callable[[], _T
         msg = f"a regular expression may have {LONGEST_PATTERN:,} characters, this one has {len(text):,}"
         raise TooLongError(msg)
     repeats = len(_REPEATS.findall(text))
-    if repeats == 0 or length <= _SHORT or (repeats == 1 and "(" not in text and length * length <= _EASY):
+    if repeats == 0 or (repeats == 1 and "(" not in text and length * length <= _EASY):
         return work()
     if threading.current_thread() is threading.main_thread():
         return _timed(text, work)
+    if length <= _SHORT and repeats <= _FEW:
+        return work()
     msg = f"the regular expression {_shown(text)} is used on short texts only, outside of the main thread"
     raise TooLongError(msg)
 

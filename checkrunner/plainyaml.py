@@ -12,6 +12,8 @@ from typing import Any
 __all__ = ["MAX_DEPTH", "read_plain", "write_plain"]
 
 MAX_DEPTH = 100
+_LONGEST_NUMBER = 1000
+_INTEGER = "tag:yaml.org,2002:int"
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
 
 
@@ -23,7 +25,9 @@ def read_plain(text: str) -> list[Any]:
     import yaml  # lazy: few runs need it after their playbook is read
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    plain = type("_Plain", (loader,), {"yaml_implicit_resolvers": _resolvers(yaml.SafeLoader.yaml_implicit_resolvers)})
+    constructors = {**loader.yaml_constructors, _INTEGER: _integer}
+    resolvers = _resolvers(yaml.SafeLoader.yaml_implicit_resolvers)
+    plain = type("_Plain", (loader,), {"yaml_implicit_resolvers": resolvers, "yaml_constructors": constructors})
     depth = 0
     try:
         for event in yaml.parse(text, Loader=loader):
@@ -40,6 +44,13 @@ def read_plain(text: str) -> list[Any]:
     line = event.start_mark.line + 1 if event.start_mark else 1
     what = "an alias (*)" if isinstance(event, yaml.AliasEvent) else f"more than {MAX_DEPTH} levels"
     raise ValueError(f"line {line} has {what}, which is not read")
+
+
+def _integer(loader: Any, node: Any) -> Any:
+    """A whole number. One to the base 60 (``1:30``) may be as long as a text, and takes the square of that."""
+    if len(node.value) > _LONGEST_NUMBER:
+        raise ValueError(f"line {node.start_mark.line + 1} has a number of {len(node.value):,} characters")
+    return loader.construct_yaml_int(node)
 
 
 def _resolvers(rules: dict[str, list[tuple[str, Any]]]) -> dict[str, list[tuple[str, Any]]]:

@@ -24,7 +24,14 @@ from checkrunner.load.origins import InventoryOrigins
 from checkrunner.load.patterns import select
 from checkrunner.load.playbook import Reading, find_playbook, read_playbook
 from checkrunner.load.secrets import SecretReader
-from checkrunner.model.errors import InventoryError, LoadError, NoHostsError, PlaybookError, UsageError
+from checkrunner.model.errors import (
+    InventoryError,
+    LoadError,
+    NoHostsError,
+    PlaybookError,
+    UnknownNameError,
+    UsageError,
+)
 from checkrunner.model.inventory import Host, Inventory
 from checkrunner.model.playbook import Play, Playbook
 from checkrunner.model.problems import Level, Problem
@@ -34,7 +41,7 @@ from checkrunner.plan.excerpts import excerpt
 from checkrunner.plan.lint import in_file, lint, undocumented
 from checkrunner.plan.rules import RULES, in_order
 
-__all__ = ["EXIT_CODES", "LINT_RULES", "lint_playbook"]
+__all__ = ["EXIT_CODES", "LINT_RULES", "lint_playbook", "not_linted"]
 
 LINT_RULES = RULES
 """What is looked for, by id."""
@@ -81,6 +88,14 @@ def lint_playbook(request: Request) -> Sequence[Problem]:
     problems += in_file(reading.playbook, undocumented(reading.playbook))
     problems += in_file(reading.playbook, secrets_in_clear(reading.playbook))
     return in_order(problems)
+
+
+def not_linted(error: UsageError) -> Sequence[Problem]:
+    """The same as problems, where `lint_playbook` raises it."""
+    if isinstance(error, LoadError):
+        return _of_load(error, "playbook" if isinstance(error, PlaybookError) else "arguments")
+    rule = "playbook" if isinstance(error, UnknownNameError) and error.kind == "playbook" else "arguments"
+    return [Problem(level=Level.ERROR, rule=rule, message=error.message, hint=error.hint)]
 
 
 def _of_load(error: LoadError, rule: str) -> list[Problem]:

@@ -58,9 +58,11 @@ def find_check(words: Sequence[str]) -> tuple[str, str]:
     if len(words) == 2:
         return words[0], words[1]
     (word,) = words
-    playbook, colon, check = word.rpartition(":")
+    # The label of an item may hold colons, and the path of a playbook a bracket.
+    base, bracket, label = word.partition("[") if word.endswith("]") else (word, "", "")
+    playbook, colon, check = base.rpartition(":")
     if colon and playbook and check:
-        return playbook, check
+        return playbook, f"{check}{bracket}{label}"
     with_it = [name for name in pack_names() if word in _ids(load_playbook(find_playbook(name)))]
     if with_it:
         return with_it[0], word
@@ -177,7 +179,7 @@ def _check(
     ordered = sorted(groups.items(), key=lambda pair: (list(Runs).index(pair[0].runs), -len(pair[1])))
     return CheckPreview(
         key=key,
-        name=check.name,
+        name=mask(check.name),
         source=check.source,
         severity=check.severity,
         tags=tuple(sorted(check_tags(shape.play, check))),
@@ -186,12 +188,12 @@ def _check(
         requires=check.requires,
         once=check.run_once,
         pre_check=shape.before,
-        conditions=conditions_of(entry),
+        conditions=tuple(mask(condition) for condition in conditions_of(entry)),
         waits_for=tuple(sorted(entry.planned.needs)),
         follows=shape.follows,
         followed_by=children,
-        until=_until(check),
-        values=tuple(_value(extract) for extract in check.extracts),
+        until=mask(_until(check)),
+        values=tuple(mask(_value(extract)) for extract in check.extracts),
         compared=_compared(check),
         changes_host=check.changes_host,
         shared=tuple(
@@ -245,7 +247,7 @@ def _masked_value(name: str, value: str, mask: Callable[[str], str]) -> str:
 
 
 def _masked_item(item: ItemPreview, mask: Callable[[str], str]) -> ItemPreview:
-    return replace(item, label=mask(item.label), command=mask(item.command))
+    return replace(item, label=mask(item.label), reason=mask(item.reason), command=mask(item.command))
 
 
 def _with_item(run: RunPreview, check: str, label: str) -> RunPreview:

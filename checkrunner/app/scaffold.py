@@ -116,6 +116,8 @@ class Written:
 def scaffold(directory: str, *, force: bool = False) -> list[Written]:
     """Write the files that are not there; with `force` those that are there as well. Raises UsageError for a directory
     that cannot be made or written to."""
+    if not directory:
+        raise UsageError("no directory is called ''", hint="Leave it out, or write `.`, for the current directory")
     folder = Path(directory)
     written = []
     try:

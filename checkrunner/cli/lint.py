@@ -45,27 +45,32 @@ def lint(
 
     Example: checkrunner lint web.yml -i inventory.yml
     """
-    from checkrunner.app.linting import EXIT_CODES, lint_playbook
+    from checkrunner.app.linting import EXIT_CODES, lint_playbook, not_linted
     from checkrunner.app.prepare import Request
     from checkrunner.app.secrets import make_secrets
     from checkrunner.cli.password import ask_vault_password
-    from checkrunner.model.errors import UnknownNameError
+    from checkrunner.model.errors import UnknownNameError, UsageError
     from checkrunner.render.lint import LINT_FORMATS
     from checkrunner.settings import resolve_settings
 
     if format_name not in LINT_FORMATS:
         raise UnknownNameError("format", format_name, LINT_FORMATS)
     flags = {"inventory": inventory, "vault_password_file": vault_password_file, "vault_id": vault_id}
-    settings = resolve_settings(flags)
-    request = Request(
-        playbook=playbook,
-        settings=settings,
-        limit=limit,
-        extra_vars=tuple(extra_vars or ()),
-        allow_empty=allow_empty,
-        secrets=make_secrets(settings, ask=ask_vault_password, ask_vault=ask_vault_pass, dry=True),
-    )
-    problems = lint_playbook(request)
+    try:
+        settings = resolve_settings(flags)
+        request = Request(
+            playbook=playbook,
+            settings=settings,
+            limit=limit,
+            extra_vars=tuple(extra_vars or ()),
+            allow_empty=allow_empty,
+            secrets=make_secrets(settings, ask=ask_vault_password, ask_vault=ask_vault_pass, dry=True),
+        )
+        problems = lint_playbook(request)
+    except UsageError as error:
+        if format_name != "text":  # programs read stdout; people get it from whoever catches it
+            _show(not_linted(error), playbook, format_name, error.exit_code, color=None)
+        raise
     code = max((EXIT_CODES[problem.level] for problem in problems), default=0)
     _show(problems, playbook, format_name, code, color=settings.color)
     return code

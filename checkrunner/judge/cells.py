@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from checkrunner.model.comparing import Comparing
 from checkrunner.model.quantities import QuantityError, quantity
 
 __all__ = ["Cell", "row_names"]
@@ -14,7 +15,7 @@ __all__ = ["Cell", "row_names"]
 _NOT_WORD = re.compile(r"[^0-9A-Za-z_]+")
 
 
-class Cell(str):
+class Cell(Comparing, str):
     """A text that compares with a number as a number: ``Use_pct > 90`` holds for the cell ``93%``. A cell that is no
     number is neither equal to, nor more or less than one."""
 
@@ -30,24 +31,6 @@ class Cell(str):
 
     def __str__(self) -> str:
         return str.__str__(self)
-
-    def __eq__(self, other: object) -> bool:
-        return self._compared(other, operator.eq)
-
-    def __ne__(self, other: object) -> bool:
-        return self._compared(other, operator.ne)
-
-    def __lt__(self, other: object) -> bool:
-        return self._compared(other, operator.lt)
-
-    def __le__(self, other: object) -> bool:
-        return self._compared(other, operator.le)
-
-    def __gt__(self, other: object) -> bool:
-        return self._compared(other, operator.gt)
-
-    def __ge__(self, other: object) -> bool:
-        return self._compared(other, operator.ge)
 
     def __hash__(self) -> int:
         return str.__hash__(self)

@@ -10,6 +10,7 @@ from checkrunner.judge.expectations import clip
 from checkrunner.judge.severities import combined, unmet
 from checkrunner.model.plan import CheckOutcome
 from checkrunner.model.playbook import Check
+from checkrunner.model.quantities import plain_number
 from checkrunner.model.results import (
     CaptureState,
     Execution,
@@ -94,7 +95,7 @@ _NO_VOTE = frozenset({VerdictState.UNKNOWN, VerdictState.SKIPPED})
 
 
 def _shown(peers: Sequence[CheckOutcome], answers: Sequence[_Answer | None], on: str) -> Mapping[_Answer, str]:
-    """Each answer as a short text; two that look the same get a mark that tells them apart."""
+    """Each answer as a short text; two outputs that look the same get a mark that tells them apart."""
     texts: dict[_Answer, str] = {}
     for outcome, answer in zip(peers, answers, strict=True):
         if answer is not None and answer not in texts:
@@ -111,7 +112,7 @@ def _text(outcome: CheckOutcome, answer: _Answer, on: str) -> str:
     if on == "rc":
         return f"rc {value}"
     if on != "stdout":
-        return f"{value:g}{unit}" if isinstance(value, float) else clip(value, _SHOWN) + unit
+        return f"{plain_number(value)}{unit}" if isinstance(value, float) else clip(value, _SHOWN) + unit
     result = outcome.result
     if result is None or not result.stdout.bytes:
         return "nothing"

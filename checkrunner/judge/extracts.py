@@ -10,6 +10,7 @@ from statistics import fmean, median
 from typing import Any
 
 from checkrunner.judge.parsed import NothingError, Parsed, UnreadError, listed, short
+from checkrunner.judge.patterns import first_places
 from checkrunner.model.quantities import QuantityError, base_unit, quantity
 from checkrunner.model.values import Aggregate, Extract
 from checkrunner.queries import QueryError, search
@@ -102,14 +103,14 @@ def _respelled(column: str, parsed: Parsed) -> str:
     raise kind(f"column {short(column)} is not in {parsed.what}: {listed(parsed.columns)}")
 
 
-def found_in_lines(name: str, pattern: re.Pattern[str], lines: Sequence[tuple[int, str]]) -> list[Found]:
+def found_in_lines(name: str, pattern: re.Pattern[str], lines: Sequence[str]) -> list[Found]:
     """Of each line the first place of the pattern: the group called as the value, else ``value``, else the first, else
-    all of it; a group ``unit`` is put behind it, a group ``label`` names it."""
+    all of it; a group ``unit`` is put behind it, a group ``label`` names it. Raises UnreadError where that takes too
+    long."""
     groups = pattern.groupindex
     group: int | str = next((one for one in (name, "value") if one in groups), min(pattern.groups, 1))
     found = []
-    for _, line in lines:
-        match = pattern.search(line)
+    for match in first_places(pattern, lines):
         text = match[group] if match else None
         if match is None or text is None:
             continue

@@ -46,29 +46,35 @@ class Range:
 
 @functools.lru_cache(maxsize=4096)
 def parse_range(text: str, unit: str | None = "") -> Range:
-    """Read a range whose bare numbers are in `unit` (a value's base unit); None takes any, for a value whose
-    unit is not known yet. Raises ValueError with what is wrong."""
+    """Read a range whose bare numbers are in `unit` (a value's base unit); None takes any, but one for both ends, for a
+    value whose unit is not known yet. Raises ValueError with what is wrong."""
     body = text.strip()
     outside = not body.startswith("@")
     body = body.removeprefix("@").strip()
     low_text, colon, high_text = body.rpartition(":")
     if not body or (not colon and body == "~"):
         raise ValueError(f"{text!r} is not a range: write 90, 10:, ~:5, 1:2 or @1:2, with units if need be")
-    low = 0.0 if not low_text.strip() else -math.inf if low_text.strip() == "~" else _end(low_text, text, unit)
-    high = math.inf if not high_text.strip() else _end(high_text, text, unit)
+    below = low_text.strip() == "~"
+    low, low_unit = (-math.inf, "") if below else _end(low_text, text, unit, open_at=0.0)
+    high, high_unit = _end(high_text, text, unit, open_at=math.inf)
+    if low_unit and high_unit and low_unit != high_unit:
+        raise ValueError(f"the range {text!r} is in two units: {low_unit} and {high_unit}")
     if low > high:
         raise ValueError(f"the range {text!r} is empty: {low_text.strip() or '0'} is more than {high_text.strip()}")
     return Range(low, high, outside)
 
 
-def _end(part: str, text: str, unit: str | None) -> float:
+def _end(part: str, text: str, unit: str | None, *, open_at: float) -> tuple[float, str]:
+    """The number and the unit that it is in; `open_at` where nothing is written."""
+    if not part.strip():
+        return open_at, ""
     try:
         read = quantity(part, unit or "")
     except QuantityError as error:
         raise ValueError(f"{text!r} is not a range: {error}") from error
     if unit is not None and read.unit not in {unit, "%"}:
         raise ValueError(f"the range {text!r} is in {read.unit}, the value is not: give it a `unit`")
-    return read.number
+    return read.number, read.unit
 
 
 def raised(level: Range, entries: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], int] | None:

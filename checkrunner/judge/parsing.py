@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from checkrunner.judge.jc_parsers import parse_with_jc
 from checkrunner.judge.parsed import NothingError, Parsed, UnreadError, clipped, distinct, short
+from checkrunner.judge.patterns import first_places
 from checkrunner.judge.tables import read_table
 from checkrunner.model.values import ParseAs
 from checkrunner.plainyaml import read_plain
@@ -19,7 +20,6 @@ __all__ = ["PARSERS", "Reading", "decoded", "parse", "rows_of_matches"]
 
 _BOM = "\ufeff"
 _DELIMITERS = ",;\t|"
-_DEEPEST = 200
 _DIGITS = 400
 """An integer of more digits is read as infinity, which no value can be."""
 
@@ -50,9 +50,10 @@ def parse(text: str, reading: Reading) -> Parsed:
         raise UnreadError("the output is nested too deeply") from error
 
 
-def rows_of_matches(pattern: re.Pattern[str], lines: Iterable[tuple[int, str]]) -> Parsed:
-    """The named groups of each line in which the pattern is found; a group that took no part is None."""
-    rows = [found.groupdict() for _, line in lines if (found := pattern.search(line))]
+def rows_of_matches(pattern: re.Pattern[str], lines: Sequence[str]) -> Parsed:
+    """The named groups of each line in which the pattern is found; a group that took no part is None. Raises
+    UnreadError where that takes too long."""
+    rows = [found.groupdict() for found in first_places(pattern, lines) if found]
     return Parsed(data=rows, rows=rows, columns=list(pattern.groupindex), what="the pattern")
 
 
@@ -132,8 +133,10 @@ def _kv(text: str, reading: Reading) -> Parsed:
         before = rows[-1].get(key)
         if before is None:
             rows[-1][key] = value
+        elif isinstance(before, list):
+            before.append(value)
         else:
-            rows[-1][key] = [*before, value] if isinstance(before, list) else [before, value]
+            rows[-1][key] = [before, value]
     rows = [row for row in rows if row]
     if not rows:
         raise UnreadError(f"no line has a key and a value; the first is {short(text.strip().splitlines()[0])}")

@@ -20,8 +20,9 @@ def with_quorum(peers: Sequence[CheckOutcome], quorum: Quorum) -> list[CheckOutc
     """The outcomes of peers, in the same order, judged as a whole.
 
     Enough ok: what is wrong elsewhere is noted, what is unknown stays so. Too few whatever the unknown ones are: all
-    that is wrong stays as it is, and says so. Where the unknown ones decide: so it is for all that are wrong. Skipped
-    ones do not count. Where there are fewer hosts than must be ok, nothing can be told.
+    that is wrong is what an unmet expectation is, unless it is worse already, and says so. Where the unknown ones
+    decide: so it is for all that are wrong. Skipped ones do not count. Where there are fewer hosts than must be ok,
+    nothing can be told.
     """
     counted = [one for one in peers if one.verdict.state is not VerdictState.SKIPPED]
     if not counted:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
 from checkrunner.judge.parsed import NothingError, Parsed, UnreadError, clipped, distinct
 
@@ -25,10 +26,14 @@ __all__ = ["read_table"]
 _WORD = re.compile(r"\S+")
 _PIECE = re.compile(r"\S+(?: \S+)*")
 _RULE = re.compile(r"[-=+| ]+")
-_BLANK = ("", " ")
+_FILLED = re.compile(r"[^ ]+")
 _APART = 3
 _TWO_WORDS = ("Mounted on", "Local Address", "Foreign Address", "Local Address:Port", "Peer Address:Port")
 """Names of columns that every reader of such tables knows."""
+
+_MOST_CELLS = 1 << 18
+"""Words of the first line times lines. A table that fills its columns has no more in all the bytes that are parsed; one
+with more would take minutes, and more memory than there is."""
 
 _Span = tuple[int, int]
 
@@ -36,8 +41,8 @@ _Span = tuple[int, int]
 def read_table(text: str, wanted: Iterable[str] = ()) -> Parsed:
     """The table. `wanted` are names of columns that are looked for: they help to tell names apart.
 
-    Raises UnreadError where lines do not fit under the names, or two columns have one name; NothingError where there
-    is no line at all.
+    Raises UnreadError where lines do not fit under the names, two columns have one name, or there would be more cells
+    than any output holds; NothingError where there is no line at all.
     """
     lines = [line.expandtabs().rstrip() for line in text.split("\n")]
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line]
@@ -48,6 +53,9 @@ def read_table(text: str, wanted: Iterable[str] = ()) -> Parsed:
         body = body[1:]
     if not body:
         return Parsed(data=[], what="the table, which has no rows")
+    columns = len(header.split())
+    if columns * len(body) > _MOST_CELLS:
+        raise UnreadError(f"it is no table: {columns:,} names in the first line, and {len(body):,} lines below it")
     names, rows = _read(header, body, [*_TWO_WORDS, *wanted])
     distinct(names)
     made = [dict(zip(names, cells, strict=True)) for cells in rows]
@@ -56,36 +64,38 @@ def read_table(text: str, wanted: Iterable[str] = ()) -> Parsed:
 
 def _read(header: str, body: Sequence[tuple[int, str]], wanted: Sequence[str]) -> tuple[list[str], list[list[str]]]:
     texts = [line for _, line in body]
-    apart = _standing_apart(header, texts)
+    filled = {at for line in texts for found in _FILLED.finditer(line) for at in range(*found.span())}
+    apart = _standing_apart(header, texts, filled)
     if apart:
         starts = [start for start, _ in apart]
         return [header[a:b] for a, b in apart], [_sliced(line, starts[1:]) for line in texts]
     words = [found.span() for found in _WORD.finditer(header)]
     cells = [[found.span() for found in _WORD.finditer(line)] for line in texts]
-    spans = _names(header, words, texts, cells, wanted)
+    begun = {start for row in cells for start, _ in row}
+    spans = _names(header, words, filled, begun, wanted)
     names = [" ".join(header[a:b].split()) for a, b in spans]
     if _has_unnamed(spans[0], cells):
         spans, names = [(0, 0), *spans], ["", *names]
-    cuts = _cuts(spans, texts)
+    cuts = _cuts(spans, filled)
     if cuts is None:
         return names, [_counted(number, line, len(names)) for number, line in body]
     return names, [_checked(number, line, cuts) for number, line in body]
 
 
-def _standing_apart(header: str, lines: Sequence[str]) -> list[_Span]:
-    """The names of a table of the first kind; nothing for another."""
+def _standing_apart(header: str, lines: Sequence[str], filled: AbstractSet[int]) -> list[_Span]:
+    """The names of a table of the first kind; nothing for another. `filled` are the places where any line has
+    something."""
     names = [found.span() for found in _PIECE.finditer(header)]
     gaps = [b[0] - a[1] for a, b in itertools.pairwise(names)]
     if not gaps or min(gaps) < _APART or names[0][0]:
         return []
     starts = {start for start, _ in names}
     fits = all(found.start() in starts for line in lines for found in _PIECE.finditer(line))
-    fits = fits and all(line[start - 1 : start] in _BLANK for line in lines for start in starts if start)
-    return names if fits else []
+    return names if fits and not any(start - 1 in filled for start in starts) else []
 
 
 def _names(
-    header: str, words: Sequence[_Span], lines: Sequence[str], cells: Sequence[Sequence[_Span]], wanted: Sequence[str]
+    header: str, words: Sequence[_Span], filled: AbstractSet[int], begun: AbstractSet[int], wanted: Sequence[str]
 ) -> list[_Span]:
     spans = [words[0]]
     joins, splits = _wishes(header, words, wanted)
@@ -94,7 +104,7 @@ def _names(
         one = number in joins or (
             number not in splits
             and word[0] - last[1] == 1
-            and _is_one_name(header, words[number - 1], word, lines, cells)
+            and _is_one_name(header, words[number - 1], word, filled, begun)
         )
         if one:
             spans[-1] = (last[0], word[1])
@@ -120,14 +130,11 @@ def _wishes(header: str, words: Sequence[_Span], wanted: Sequence[str]) -> tuple
     return joins, splits - joins
 
 
-def _is_one_name(
-    header: str, first: _Span, second: _Span, lines: Sequence[str], cells: Sequence[Sequence[_Span]]
-) -> bool:
+def _is_one_name(header: str, first: _Span, second: _Span, filled: AbstractSet[int], begun: AbstractSet[int]) -> bool:
     gap = first[1]
-    if any(gap < start < second[1] for row in cells for start, _ in row):
+    if not begun.isdisjoint(range(gap + 1, second[1])):
         return False  # a cell of its own begins under the second word
-    crossed = any(line[gap : gap + 1].strip() for line in lines)
-    return crossed or (header[first[0]].isupper() and header[second[0] : second[1]].islower())
+    return gap in filled or (header[first[0]].isupper() and header[second[0] : second[1]].islower())
 
 
 def _has_unnamed(first: _Span, cells: Sequence[Sequence[_Span]]) -> bool:
@@ -135,12 +142,12 @@ def _has_unnamed(first: _Span, cells: Sequence[Sequence[_Span]]) -> bool:
     return any(len(row) > 1 and row[0][1] < first[0] and row[1][0] < first[1] for row in cells)
 
 
-def _cuts(spans: Sequence[_Span], lines: Sequence[str]) -> list[int] | None:
+def _cuts(spans: Sequence[_Span], filled: AbstractSet[int]) -> list[int] | None:
     """For each column but the first a place where every line has a space before it; None where one has none."""
     cuts = []
     for left, right in itertools.pairwise(spans):
         places = range(right[0] - 1, left[1] - 1, -1)
-        cut = next((at for at in places if all(line[at : at + 1] in _BLANK for line in lines)), None)
+        cut = next((at for at in places if at not in filled), None)
         if cut is None:
             return None
         cuts.append(cut)

@@ -5,9 +5,6 @@ A value comes whole or not at all: of an output that was cut, is not text or is 
 
 from __future__ import annotations
 
-import functools
-import re
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,6 +16,7 @@ from checkrunner.judge.levels import Range, parse_range, raised, said
 from checkrunner.judge.names import Over
 from checkrunner.judge.parsed import NothingError, Parsed, UnreadError, clipped, listed
 from checkrunner.judge.parsing import Reading, decoded, parse, rows_of_matches
+from checkrunner.judge.patterns import compiled, first_places
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.metadata import truth
 from checkrunner.model.playbook import Check
@@ -201,7 +199,7 @@ class _Output:
         if not lines:
             count = self._result.output(extract.stream).lines
             raise NothingError(f"`{clipped(pattern, 80)}` was not found in {count:,} lines of {extract.stream}")
-        return aggregated(extract, found_in_lines(extract.name, _compiled(pattern), lines))
+        return aggregated(extract, found_in_lines(extract.name, compiled(pattern), lines))
 
     def _read(self, how: Parse) -> Parsed:
         """The output as parsed, or why it could not be, both once."""
@@ -218,7 +216,7 @@ class _Output:
         if how.kind is ParseAs.REGEX and how.pattern is not None:
             pattern = self._reader.text(how.pattern, self._names)
             raw = self._answer(_matches(pattern, how.stream, MOST_SLICE_LINES))
-            return rows_of_matches(_compiled(pattern), _lines_of(raw, pattern, whole=True))
+            return rows_of_matches(compiled(pattern), _lines_of(raw, pattern, whole=True))
         columns = [e.query for e in self._check.extracts if e.lookup is Lookup.COLUMN]
         wanted = tuple(self._reader.text(column, self._names) for column in columns)
         reading = Reading(kind=how.kind, parser=how.parser, delimiter=how.delimiter, wanted=wanted)
@@ -247,6 +245,9 @@ class _Output:
         raw = self._answers.get(query)
         if raw is None:
             raise UnreadError("the host did not answer")
+        if raw.error:
+            what = f"look for `{clipped(query.pattern, 80)}`" if query.pattern else "send the output"
+            raise UnreadError(f"the host did not {what}: {clipped(raw.error, 120)}")
         return raw
 
     def _held(self, value: Value, found: Extracted, levels: Levels) -> ReadValue:
@@ -318,27 +319,14 @@ def _reason(name: str, expected: str, actual: str, message: str) -> Reason:
     return Reason(subject=f"values.{name}", expected=expected, actual=actual, message=message)
 
 
-def _lines_of(raw: RawSlice, pattern: str, *, whole: bool) -> list[tuple[int, str]]:
+def _lines_of(raw: RawSlice, pattern: str, *, whole: bool) -> list[str]:
     """The lines of an answer. Raises UnreadError where some are missing, or one was cut where it matters."""
     if whole and raw.more_lines:
         count = len(raw.lines) + raw.more_lines
         raise UnreadError(f"{count:,} lines match `{clipped(pattern, 80)}`; at most {len(raw.lines):,} are read")
-    lines = []
-    for line in raw.lines:
-        text = line.data.removesuffix(b"\r").decode("utf-8", "replace")
-        if line.cut_bytes:
-            found = _compiled(pattern).search(text)
-            if found is None or found.end() >= len(text.rstrip("\ufffd")):
-                raise UnreadError(f"line {line.number} is too long: it goes on for {line.cut_bytes:,} bytes more")
-        lines.append((line.number, text))
+    lines = [line.data.removesuffix(b"\r").decode("utf-8", "replace") for line in raw.lines]
+    cut = [(line, text) for line, text in zip(raw.lines, lines, strict=True) if line.cut_bytes]
+    for (line, text), found in zip(cut, first_places(compiled(pattern), [text for _, text in cut]), strict=True):
+        if found is None or found.end() >= len(text.rstrip("\ufffd")):
+            raise UnreadError(f"line {line.number} is too long: it goes on for {line.cut_bytes:,} bytes more")
     return lines
-
-
-@functools.lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # legal all the same
-            return re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise UnreadError(f"`{clipped(pattern, 80)}` is not a regular expression: {error}") from error

@@ -19,7 +19,7 @@ from checkrunner.model.observation import Observation
 from checkrunner.model.plan import PromptText, Step
 from checkrunner.model.results import Execution, RawSlice, Result, SliceMode, SliceQuery
 
-__all__ = ["Calls", "raw_slice", "slice_or_none"]
+__all__ = ["Calls", "raw_slice", "slice_or_error"]
 
 # An agent reports a command's state once a second at most. These are bounds for one that does not keep to that: so many
 # reports at once, and so many a second.
@@ -201,12 +201,12 @@ def raw_slice(answer: object, query: SliceQuery) -> RawSlice:
     return RawSlice(query=query, lines=answer.lines, total_lines=answer.total_lines, more_lines=answer.more_lines)
 
 
-async def slice_or_none(future: asyncio.Future[object], query: SliceQuery) -> RawSlice | None:
-    """The slice once its answer is there; None where the host could not answer."""
+async def slice_or_error(future: asyncio.Future[object], query: SliceQuery) -> RawSlice:
+    """The slice once its answer is there; one with an error where the host refuses it."""
     try:
         return raw_slice(await future, query)
-    except AgentError:
-        return None
+    except AgentError as error:
+        return RawSlice(query=query, lines=(), total_lines=0, error=error.message)
 
 
 def _ask(call: _Call | None, answer: Asking) -> None:

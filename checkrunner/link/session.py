@@ -21,7 +21,7 @@ from checkrunner.link.answers import (
     ResultAnswer,
     Starting,
 )
-from checkrunner.link.calls import Calls, raw_slice, slice_or_none
+from checkrunner.link.calls import Calls, raw_slice, slice_or_error
 from checkrunner.link.outbox import Outbox
 from checkrunner.link.payload import LATER, Payload, load_part
 from checkrunner.link.questions import Questions
@@ -149,7 +149,7 @@ class FramedSession:
             answer = await run
             assert isinstance(answer, ResultAnswer)
             result = self._back.told(answer.result)  # before its slices, which may have to come over another link
-            early = [await slice_or_none(future, query) for future, query in zip(slices, queries, strict=True)]
+            early = [await slice_or_error(future, query) for future, query in zip(slices, queries, strict=True)]
         finally:
             for future in slices:
                 future.cancel()

@@ -145,8 +145,8 @@ def _inclusion(node: YamlMap, found: Findings, scope: Scope, within: tuple[str, 
         found.errors.append(error)
         return []
     built = read_entries(nodes, found, scope.inner(include, rest), inside)
-    own = _ids(built)
-    return [_renamed(one, include.prefix or "", own, named.ref) for one in built]
+    renaming = _Renaming(prefix=include.prefix or "", own=_ids(built), around=frozenset(inside[:-1]), via=named.ref)
+    return [renaming.of(one) for one in built]
 
 
 def _included(named: YamlScalar, files: FileSet, within: tuple[str, ...]) -> tuple[YamlList, tuple[str, ...]]:
@@ -214,9 +214,21 @@ def _ids(built: Iterable[Built]) -> frozenset[str]:
     return frozenset(one.check.id for top in built for one in top.tree())
 
 
-def _renamed(one: Built, prefix: str, own: frozenset[str], via: SourceRef) -> Built:
-    """The same check as an inclusion gives it: under another id, and so are those of the same file that it needs."""
-    needs = {prefix + name if name in own else name: ref for name, ref in one.needs.items()}
-    check = replace(one.check, id=prefix + one.check.id, needs=tuple(needs)) if prefix else one.check
-    follow = tuple(_renamed(each, prefix, own, via) for each in one.follow)
-    return Built(check=check, needs=needs, follow=follow, via=(via, *one.via))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Renaming:
+    """Gives checks other ids, as an inclusion does. `own` are the ids of its checks; what the files `around` it need is
+    not among them, whatever it is called."""
+
+    prefix: str
+    own: frozenset[str]
+    around: frozenset[str]
+    via: SourceRef
+
+    def of(self, one: Built) -> Built:
+        """The same check under another id, and so are those of the same file that it needs."""
+        needs = {self._name(name, ref): ref for name, ref in one.needs.items()}
+        check = replace(one.check, id=self.prefix + one.check.id, needs=tuple(needs)) if self.prefix else one.check
+        return Built(check=check, needs=needs, follow=tuple(map(self.of, one.follow)), via=(self.via, *one.via))
+
+    def _name(self, name: str, ref: SourceRef) -> str:
+        return self.prefix + name if name in self.own and ref.path not in self.around else name

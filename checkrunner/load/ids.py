@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from checkrunner.load.entries import Built
 from checkrunner.load.fileset import FileSet
@@ -11,6 +11,9 @@ from checkrunner.model.errors import PlaybookError, nearest
 from checkrunner.model.sources import SourceRef
 
 __all__ = ["wrong_ids"]
+
+_MOST_COMPARED = 20
+"""Unknown ids of a play that are compared with all that it has."""
 
 
 def wrong_ids(
@@ -61,6 +64,7 @@ class _Needs:
     known: tuple[str, ...]
     lost: bool
     cyclic: frozenset[str]
+    compared: set[str] = field(default_factory=set)
 
     def wrong(self, built: Sequence[Built], before: set[str]) -> Iterator[PlaybookError]:
         """`before` are the ids that stand before these checks; it grows by theirs."""
@@ -88,7 +92,9 @@ class _Needs:
             yield self.files.fail(ref, message, f"Put this check into the same `on_fail`, or write `needs: {parent}`.")
         elif not self.lost:
             known = [one for one in self.known if one != by]
-            close = nearest(name, known)
+            if len(self.compared) < _MOST_COMPARED:
+                self.compared.add(name)
+            close = nearest(name, known) if name in self.compared else None
             shown = f"Known: {', '.join(known[:20])}{', ...' if len(known) > 20 else ''}." if known else "Drop it."
             yield self.files.fail(ref, f"no check has the id {name!r}", f"Did you mean {close!r}?" if close else shown)
 

@@ -42,7 +42,9 @@ def _param(name: str, model: ParamModel, at: Any, source: SourceRef, found: Find
     kind = ParamType(model.type) if model.type else type_of(model.default)
     shape = Param(name=name, type=kind)
     try:
-        choices = tuple(param_value(shape, choice) for choice in model.choices or ())
+        written = model.choices or ()
+        # Those of a list are of its items.
+        choices = tuple(written if kind is ParamType.LIST else (param_value(shape, choice) for choice in written))
     except ParamError as exc:
         found.fail(_at(at, "choices", source), f"a choice of parameter {name!r} {exc}", exc.hint)
         return None

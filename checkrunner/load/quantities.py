@@ -85,7 +85,7 @@ def lines_range(value: object, raw: str) -> tuple[int, int]:
     return first, last
 
 
-_LEVEL_NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\s*(?:%|[A-Za-zµ]{1,5})?"
+_LEVEL_NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?:\s*[^\s\d:@~+-][^:@~]{0,19})?"
 _LEVEL = re.compile(rf"@?(?:(?P<low>~|{_LEVEL_NUMBER})?(?P<colon>:))?(?P<high>{_LEVEL_NUMBER})?")
 
 

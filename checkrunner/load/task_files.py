@@ -20,12 +20,15 @@ from checkrunner.model.sources import Template
 
 __all__ = ["Round", "TaskFiles"]
 
-_PATH = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\s*(?:'[^'\]]*'|\"[^\"\]]*\"|\d+)\s*\])*"
+_PATH = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\s*(?:'[^'\]]*'|\"[^\"\]]*\"|\d{1,9})\s*\])*"
 _NAME = re.compile(rf"\{{\{{\s*({_PATH})\s*\}}\}}")
-_STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[\s*(?:'([^'\]]*)'|\"([^\"\]]*)\"|(\d+))\s*\]")
+_STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[\s*(?:'([^'\]]*)'|\"([^\"\]]*)\"|(\d{1,9}))\s*\]")
 _DEEPEST = 10
+_MOST_NAMES = 1000
+"""Names looked up for one text: each may stand for a text of many more."""
+
 _UNKNOWN = object()
-_FIRST = re.compile(r"\s*('[^']*'|\"[^\"]*\"|(?:\{\{.*?\}\}|\S)+)")
+_FIRST = re.compile(r"\s*('[^']*'|\"[^\"]*\"|(?:\{\{.{0,500}?\}\}|\S)+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class TaskFiles:
     def __init__(self, files: FileSet) -> None:
         self._files = files
         self._values = Values(files)
+        self._left = 0
         self._folder = "" if files.path.startswith("/dev/") else os.path.dirname(files.path)
 
     def literal(self, node: YamlScalar, handed: Handed, what: str) -> str:
@@ -72,6 +76,11 @@ class TaskFiles:
 
     def value(self, path: str, handed: Handed, depth: int = 0) -> Any:
         """What a name, or a part of it (``a.b[0]``), comes to as far as the playbook says it; `_UNKNOWN` else."""
+        if depth == 0:
+            self._left = _MOST_NAMES
+        self._left -= 1
+        if self._left < 0:
+            return _UNKNOWN
         value: Any = handed.literal
         if path == "playbook_dir":
             return self._folder or "."

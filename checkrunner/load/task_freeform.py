@@ -10,7 +10,11 @@ from checkrunner.model.sources import SourceRef, Template
 
 __all__ = ["command_words", "pairs"]
 
-_PIECE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\\.|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\S", re.DOTALL)
+_PIECE = re.compile(
+    r"\{\{.{0,500}?\}\}|\{%.{0,500}?%\}|\{#.{0,500}?#\}"
+    r"|\\.|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\S",
+    re.DOTALL,
+)
 _PAIR = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>.*)", re.DOTALL)
 _COMMAND_OPTIONS = frozenset(
     {"chdir", "creates", "executable", "removes", "stdin", "stdin_add_newline", "strip_empty_ends"}

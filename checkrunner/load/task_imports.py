@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # it is loaded only where a playbook imports another one
 __all__ = ["Entry", "entries"]
 
 _DEEPEST = 20
+_MOST_ENTRIES = 1000
 _NAMES = frozenset({"import_playbook", *(f"{prefix}import_playbook" for prefix in PREFIXES)})
 _KEYS = ("name", "vars", "when", "tags")
 
@@ -58,17 +60,24 @@ def entries(
     errors: list[PlaybookError],
     around: Handed | None = None,
     above: tuple[str, ...] = (),
+    number: Iterator[int] | None = None,
 ) -> Iterator[Entry]:
     """The plays of a playbook, those that it imports in their place. An import that goes wrong is left out, and goes to
     `errors`. Raises PlaybookError where the playbook itself is no list of plays."""
+    number = itertools.count() if number is None else number
     for node in plays_of(document):
+        if (before := next(number)) >= _MOST_ENTRIES:
+            if before == _MOST_ENTRIES:  # said once: imports can multiply
+                message = f"a playbook has more than {_MOST_ENTRIES:,} plays and imports"
+                errors.append(files.fail(node, message, "Import fewer playbooks."))
+            return
         name = next((key for key in node if key in _NAMES), None)
         if name is None:
             yield Entry(node, around)
             continue
         try:
             below, inner = _imported(node, name, document, files, around, above)
-            yield from entries(below, files, plays_of, errors, inner, (*above, document.path))
+            yield from entries(below, files, plays_of, errors, inner, (*above, document.path), number)
         except PlaybookError as error:
             errors.append(error)
 

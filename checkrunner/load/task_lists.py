@@ -23,6 +23,7 @@ from checkrunner.model.tasks import BlockPart, BlockPlace, Module, Task
 __all__ = ["TaskReader"]
 
 _DEEPEST = 20
+_MOST_TASKS = 10_000
 _META = {
     "noop": "",
     "flush_handlers": "",
@@ -46,6 +47,8 @@ class TaskReader:
         self._files = TaskFiles(files)
         self._handlers = Handlers()
         self._ids: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        self._count = 0
         self._open: list[str] = []
         self._play = Handed()
 
@@ -64,11 +67,12 @@ class TaskReader:
 
     def name(self, wanted: str) -> str:
         """An id of the play that nothing else has."""
-        found, number = wanted, 1
+        found, number = wanted, self._numbers.get(wanted, 1)
         while found in self._ids:
             number += 1
             found = f"{wanted}-{number}"
         self._ids.add(found)
+        self._numbers[wanted] = number
         return found
 
     # ---- lists
@@ -81,11 +85,20 @@ class TaskReader:
             self.errors.append(error)
             return checks
         for item in items:
+            self._count += 1
+            if self._count > _MOST_TASKS:
+                self._too_many(item)
+                break
             try:
                 checks += self._item(item, handed)
             except PlaybookError as error:
                 self.errors.append(error)
         return checks
+
+    def _too_many(self, node: YamlMap) -> None:
+        if self._count == _MOST_TASKS + 1:  # said once, and the others are not read: inclusions can multiply
+            message = f"a play has more than {_MOST_TASKS:,} tasks, blocks and inclusions"
+            self.errors.append(self._values.fail(node, message, "Use `loop`, or fewer inclusions."))
 
     def _item(self, node: YamlMap, handed: Handed) -> list[Check]:
         if not {"block", "rescue", "always"}.isdisjoint(node):
@@ -218,6 +231,8 @@ class TaskReader:
             apply = values.mapping(call.args["apply"], "apply") if "apply" in call.args else None
             checks: list[Check] = []
             for turn in self._files.rounds(loop, inner):
+                if self._count > _MOST_TASKS:
+                    break
                 checks += self._included(node, named, handed, _of_round(inner, loop, turn), (loop, turn, apply))
             return checks
         if loop is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,8 @@ __all__ = ["WITH", "read_loop"]
 
 _CONTROL = ("loop_var", "index_var", "label", "pause", "extended", "extended_allitems")
 _SEQUENCE = re.compile(r"(?P<name>start|end|count|stride|format)=(?P<value>\S+)")
+_FORM = re.compile(r"[^%]*%[-#0 +]*\d{0,3}(?:\.\d{1,3})?[diouxXeEfFgGs][^%]*")
+_MOST_NUMBERS = 10_000
 _PARTS = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 
 
@@ -67,6 +69,9 @@ def _with(values: Values, key: str, node: YamlMap) -> Any:
     value = values.value(given)
     if kind == "dict" and isinstance(value, dict):
         return [{"key": name, "value": item} for name, item in value.items()]
+    if _holds_statement(value):
+        hint = "Write the condition as an expression: `{{ 'a' if x else 'b' }}`."
+        raise values.fail(given, f"{key} takes no statements and comments of templates", hint)
     if isinstance(value, Template) and lone_expression(value.text) is None:
         raise values.fail(given, f"{key} takes a list or a template that comes to one, this is {raw_text(given)}")
     return _expression(kind, value, given)
@@ -80,7 +85,7 @@ def _expression(kind: str, value: Any, node: Node) -> Any:
     lone = isinstance(value, Template)
     inner = _written(value)
     if kind == "items":
-        text = f"[{inner}] | flatten(levels=2)" if lone else f"{inner} | flatten(levels=1)"
+        text = _one_level(inner, lone)
     elif kind == "flattened":
         text = f"[{inner}] | flatten"
     elif kind == "dict":
@@ -88,16 +93,23 @@ def _expression(kind: str, value: Any, node: Node) -> Any:
     elif kind == "indexed_items":
         if isinstance(value, list) and not _holds_template(value):
             return [[number, item] for number, item in enumerate(_flat(value, 1))]
-        text = f"range(({inner}) | length) | zip({inner}) | map('list') | list"
+        flat = _one_level(inner, lone)
+        text = f"range(({flat}) | length) | zip({flat}) | map('list') | list"
     else:
         parts = [_written(item) for item in value] if isinstance(value, list) else [f"({inner})[0]", f"({inner})[1]"]
         if isinstance(value, list) and not _holds_template(value) and all(isinstance(item, list) for item in value):
             if kind in {"nested", "cartesian"}:
                 return [list(each) for each in itertools.product(*value)]
             return [list(each) for each in itertools.zip_longest(*value)]
-        joined = "product" if kind in {"nested", "cartesian"} else "zip"
+        joined = "product" if kind in {"nested", "cartesian"} else "zip_longest"
         text = f"({parts[0]}) | {joined}({', '.join(parts[1:])}) | map('list') | list"
     return Template(text=text, source=node.ref)
+
+
+def _one_level(inner: str, lone: bool) -> str:
+    """The list of an expression, the lists in it replaced by their items."""
+    listed = f"[{inner}] | flatten(levels=2" if lone else f"{inner} | flatten(levels=1"
+    return f"{listed}, skip_nulls=false)"
 
 
 def _flat(items: Sequence[Any], levels: int) -> list[Any]:
@@ -107,12 +119,20 @@ def _flat(items: Sequence[Any], levels: int) -> list[Any]:
     return found
 
 
+def _templates(value: Any) -> Iterator[Template]:
+    if isinstance(value, Template):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _templates(item)
+
+
 def _holds_template(value: Any) -> bool:
-    if isinstance(value, list):
-        return any(_holds_template(item) for item in value)
-    if isinstance(value, dict):
-        return any(_holds_template(item) for item in value.values())
-    return isinstance(value, Template)
+    return any(True for _ in _templates(value))
+
+
+def _holds_statement(value: Any) -> bool:
+    return any("{%" in text.text or "{#" in text.text for text in _templates(value))
 
 
 def _written(value: Any) -> str:
@@ -146,8 +166,16 @@ def _sequence(values: Values, node: Node) -> list[str]:
         start, stride = int(words.get("start", "1"), 0), int(words.get("stride", "1"), 0)
         end = int(words["end"], 0) if "end" in words else start + (int(words["count"], 0) - 1) * stride
         numbers = range(start, end + (1 if stride > 0 else -1), stride)
-        return [words.get("format", "%d") % number for number in numbers[:10_000]]
-    except (ValueError, KeyError, TypeError) as exc:
+        form = words.get("format", "%d")
+        if not _FORM.fullmatch(form):
+            raise values.fail(node, f"{form!r} is no format of a number", "Write `format=disk%02d`.")
+        if not numbers and "end" in words:
+            hint = "Count backwards with a negative `stride`, and forwards with a positive one."
+            raise values.fail(node, f"{text!r} does not lead from its start to its end", hint)
+        if len(numbers) > _MOST_NUMBERS:
+            raise values.fail(node, f"a sequence has at most {_MOST_NUMBERS:,} numbers, this has {len(numbers):,}")
+        return [form % number for number in numbers]
+    except (ValueError, KeyError, TypeError, OverflowError) as exc:
         hint = "Write `with_sequence: start=1 end=5`."
         raise values.fail(node, f"{text!r} is no sequence of numbers", hint) from exc
 

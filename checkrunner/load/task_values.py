@@ -5,6 +5,7 @@ Errors are PlaybookErrors with file, line and column. What Ansible takes in seve
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -96,7 +97,7 @@ class Values:
             value = float(found.raw) if not isinstance(found.value, bool) else None
         except ValueError:
             value = None
-        if value is None or value != value or value < least:
+        if value is None or not math.isfinite(value) or value < least:
             hint = "It cannot be a template here." if "{{" in found.raw else ""
             raise self.fail(node, f"{what} is a number from {least:g} on, this is {raw_text(found)}", hint)
         return value

@@ -183,8 +183,13 @@ PLAY_KEYS: Mapping[str, Word] = {
     "validate_argspec": Word("no", "there are no roles"),
 }
 
+_FATAL = {
+    "any_errors_fatal": Word("ignored", "It counts at the play: each host goes through its tasks by itself."),
+}
+
 BLOCK_KEYS: Mapping[str, Word] = {
     **_SHARED,
+    **_FATAL,
     **_FLOW,
     "block": Word("yes", "The tasks."),
     "rescue": Word("yes", "Tasks that run once one of the block has failed; that failure is then no failure."),
@@ -193,6 +198,7 @@ BLOCK_KEYS: Mapping[str, Word] = {
 
 TASK_KEYS: Mapping[str, Word] = {
     **_SHARED,
+    **_FATAL,
     **_FLOW,
     "args": Word("yes", "Arguments of the module."),
     "action": Word("yes", "The module and its arguments in one text or mapping."),

@@ -139,7 +139,7 @@ def _serial(values: Values, node: Node) -> tuple[Share, ...]:
 def _share(values: Values, node: Node) -> Share:
     text = values.plain(node, "serial")
     number = text.removesuffix("%").strip()
-    if not number.isdigit() or (text.endswith("%") and int(number) > 100):
+    if not (number.isdigit() and number.isascii() and len(number) < 10) or (text.endswith("%") and int(number) > 100):
         raise values.fail(node, f"serial is a number of hosts, or a share such as '30%', this is {text!r}")
     if text.endswith("%"):
         return Share(fraction=int(number) / 100)

@@ -268,7 +268,7 @@ class RawSlice:
     """The host's answer to a query: bytes, before they are made a text that may be shown (see `Script.show`).
 
     `more_lines` are selected lines beyond the caps; of `salient` the lines of shapes that were not sent, and
-    `more_shapes` counts these.
+    `more_shapes` counts these. `error` is why the host did not look; there are no lines then.
     """
 
     query: SliceQuery
@@ -276,6 +276,7 @@ class RawSlice:
     total_lines: int
     more_lines: int = 0
     more_shapes: int = 0
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

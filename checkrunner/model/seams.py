@@ -129,7 +129,8 @@ class Session(Protocol):
     async def run(
         self, step: Step, *, on_state: Callable[[Observation], None] | None = None, on_prompt: OnPrompt | None = None
     ) -> tuple[Result, Sequence[RawSlice | None]]:
-        """Run a step; the slices answer `step.early`, one each, None where the host could not answer it.
+        """Run a step; the slices answer `step.early`, one each, with an error where the host refused it; None
+        where it was not asked.
 
         `on_prompt` is asked what the command asks on its terminal and `step.command.prompts` do not answer, one
         question at a time, unless `on_input` is `fail`. Without it such a question ends the command, whatever
@@ -212,7 +213,7 @@ class Script(Protocol):
         attempt: int = 1,
     ) -> Judgement:
         """The verdict on a result, and the values in it. `reads` answer the last `step.reads` queries of `step.early`,
-        None where the host could not. `attempt` is 1 for the first run of a command that may be run again. Total:
+        None where nothing was asked. `attempt` is 1 for the first run of a command that may be run again. Total:
         trouble in an expression is an `unknown` verdict, not an exception. A command that did not run to its end is
         `unknown`, or `skipped` where something is missing: never ok, never crit, unless it is a task."""
         ...

@@ -31,14 +31,14 @@ def parse_facts(text: str) -> dict[str, Any]:
             found |= read(parts)
         except (ValueError, IndexError, KeyError):
             continue  # a host that answers oddly lacks those facts; whoever reads one gets to know
-    return {name: _remote(value) for name, value in found.items()}
+    return {RemoteText(name): _remote(value) for name, value in found.items()}
 
 
 def _remote(value: Any) -> Any:
     if isinstance(value, str):
         return RemoteText(value)
     if isinstance(value, dict):
-        return {key: _remote(item) for key, item in value.items()}
+        return {RemoteText(key): _remote(item) for key, item in value.items()}
     return [_remote(item) for item in value] if isinstance(value, list) else value
 
 

@@ -32,6 +32,7 @@ _UNSAFE_HINT = (
 )
 RAW_HINT = "If this is not meant as a template: write `raw: true` in the check, or {% raw %} ... {% endraw %} around it"
 
+_LONGEST = 400
 _BRACES = re.compile(r"\{\{.*?(?:\}\}|\Z)|\{%.*?(?:%\}|\Z)", re.DOTALL)
 _SPOKEN = (
     (re.compile(r"&&"), "Write `and`, not `&&`"),
@@ -245,7 +246,7 @@ def runtime_error(
         return fault_at(template, offset, f"{error.name!r} is secret and cannot become part of this text", hint)
     if isinstance(error, UnsafeTextError):
         offset = find_name(template, "", expression=expression)
-        return fault_at(template, offset, message, _UNSAFE_HINT)
+        return fault_at(template, offset, _brief(message), _UNSAFE_HINT)
     if kind == "undefined":
         if found := _UNDEFINED.fullmatch(message):
             return undefined_error(template, expression, found["name"], names)
@@ -261,7 +262,7 @@ def runtime_error(
     if isinstance(error, NotANumberError):
         name = _culprit(template, names, error.value)
         offset = find_name(template, name, expression=expression)
-        return fault_at(template, offset, f"{f'{name} is ' if name else ''}{error.value!r}, not a number")
+        return fault_at(template, offset, f"{f'{name} is ' if name else ''}{_brief(repr(error.value))}, not a number")
     if isinstance(error, RecursionError):
         message = "it calls itself without end"
     found = _NO_ORDER.fullmatch(message)
@@ -269,7 +270,12 @@ def runtime_error(
         return _text_and_number(template, expression, found["operator"], names)
     hint = "stdout_lines and stderr_lines are numbers here" if "'int'" in message and "_lines" in template.text else ""
     offset = find_name(template, "", expression=expression)
-    return fault_at(template, offset, f"cannot be evaluated: {message or type(error).__name__}", hint)
+    return fault_at(template, offset, f"cannot be evaluated: {_brief(message) or type(error).__name__}", hint)
+
+
+def _brief(text: str) -> str:
+    """A text that may hold all that a host wrote, as an error shows it."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 103]}...{text[-100:]}"
 
 
 def _words(template: Template) -> Iterable[str]:

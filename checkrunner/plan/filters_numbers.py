@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from checkrunner.plan.values import NotANumberError
+from checkrunner.plan.values import Hidden, NotANumberError
 
 __all__ = [
     "FILTERS",
@@ -25,11 +25,11 @@ __all__ = [
     "to_bool",
 ]
 
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)", re.ASCII)
+_NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
 _TRUE = frozenset({"yes", "on", "true", "1"})
 _TRUE_WORDS = frozenset({"y", "yes", "on", "1", "true", "t"})
 _FALSE_WORDS = frozenset({"n", "no", "off", "0", "false", "f"})
-_SIZE = re.compile(r"([0-9]*\.?[0-9]+)(?:\s*([A-Za-z]+))?\s*")
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:\s*([A-Za-z]+))?\s*")
 _NAMES = {
     "B": "byte",
     "K": "kilobyte",
@@ -46,9 +46,15 @@ _POWERS = {letter: 1 << (10 * power) for power, letter in enumerate(_NAMES)}
 
 def to_bool(value: object) -> bool:
     """`true` for true, yes, on, 1 (any case), `false` for everything else."""
+    value = _tested(value)
     if isinstance(value, (str, int)):
         return str(value).lower() in _TRUE
     return isinstance(value, float) and value == 1
+
+
+def _tested(value: object) -> object:
+    """A secret as what it says: whether that is true gives nothing more away than a comparison."""
+    return value.secret().reveal() if isinstance(value, Hidden) else value
 
 
 def ternary(value: object, true: object, false: object, none: object = None) -> object:
@@ -128,6 +134,7 @@ def is_nan(value: Any) -> bool:
 def is_truthy(value: object, convert_bool: bool = False) -> bool:
     """Whether the value is true; with `convert_bool` also as a word."""
     if convert_bool:
+        value = _tested(value)
         word = str(value).lower().strip() if isinstance(value, (str, int, float)) else None
         if word in _TRUE_WORDS or word == "1.0":
             return True

@@ -195,7 +195,7 @@ class HostPlan:
         try:
             return self._resolve(made, planned, outcomes)
         except TemplateError as error:  # a task has failed then
-            return self._tasks.failed(planned, error, self.variables(made.entry), rescued=made.entry.rescued)
+            return self._tasks.failed(planned, error, self.names(planned, outcomes), rescued=made.entry.rescued)
 
     def _resolve(
         self, made: _Made, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]

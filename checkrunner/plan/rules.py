@@ -12,6 +12,13 @@ _ERROR, _WARNING, _INFO = Level.ERROR, Level.WARNING, Level.INFO
 
 _ALL = (
     Rule(
+        id="arguments",
+        level=_ERROR,
+        title="Arguments and settings can be used",
+        help="Without them nothing is looked at. What the command line, the environment or checkrunner.toml say is not "
+        "there, or has no meaning.",
+    ),
+    Rule(
         id="playbook",
         level=_ERROR,
         title="The playbook can be read",

@@ -9,104 +9,28 @@ from __future__ import annotations
 import re
 import shlex
 
-__all__ = ["READERS", "ShellText"]
-
-READERS: frozenset[str] = frozenset(
-    [
-        "[",
-        "basename",
-        "cat",
-        "cd",
-        "cmp",
-        "comm",
-        "cp",
-        "cut",
-        "date",
-        "df",
-        "diff",
-        "dirname",
-        "du",
-        "echo",
-        "egrep",
-        "expr",
-        "false",
-        "fgrep",
-        "file",
-        "getent",
-        "grep",
-        "head",
-        "id",
-        "kill",
-        "ln",
-        "logger",
-        "ls",
-        "lsof",
-        "md5sum",
-        "mkdir",
-        "mv",
-        "od",
-        "pgrep",
-        "pidof",
-        "ping",
-        "printf",
-        "ps",
-        "pwd",
-        "readlink",
-        "realpath",
-        "rev",
-        "rm",
-        "rmdir",
-        "sha256sum",
-        "sort",
-        "stat",
-        "systemctl",
-        "tail",
-        "tee",
-        "test",
-        "touch",
-        "tr",
-        "true",
-        "uname",
-        "uniq",
-        "wc",
-        "which",
-    ]
+from checkrunner.plan.shellnames import (
+    ASSIGNMENT,
+    BY_NAME,
+    COMPOUND,
+    EVALUATORS,
+    OF_INPUT,
+    PRINTERS,
+    READERS,
+    SETTERS,
+    command_of,
+    is_code_next,
 )
-"""Commands that take their arguments as texts and names: within their quotes, what is quoted stays text. Others, such
-as ``bash -c``, ``ssh``, ``awk`` or ``psql``, read a language of their own there."""
 
-_OF_INPUT = READERS | {"awk", "base64", "column", "jq", "sed"}
-"""Commands that do not run what they read from a pipe."""
+__all__ = ["ShellText"]
 
-_PRINTERS = frozenset({"echo", "printf"})
-_EVALUATORS = frozenset(
-    [
-        "[[",
-        "alias",
-        "declare",
-        "eval",
-        "getopts",
-        "let",
-        "mapfile",
-        "read",
-        "readarray",
-        "source",
-        "trap",
-        "typeset",
-        "unset",
-        ".",
-    ]
-)
-"""Commands that run, or reckon with, even a text that is quoted."""
-
-_SETTERS = frozenset({"export", "local", "readonly"})
-_BY_NAME = frozenset({"[", "printf", "test"})
-_PREFIXES = frozenset(
-    ["!", "{", "if", "then", "elif", "else", "while", "until", "do", "sudo", "time", "command", "builtin", "exec"]
-)
-_COMPOUND = frozenset({"}", "done", "fi", "esac"})
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _ELEMENT = re.compile(r"[A-Za-z_]\w*\[[^]]*\Z")
+_HERE_STRING = re.compile(r"\d*<<<")
+_COMMAND_BEGINS = re.compile(r"(?:\A|[;&|(\n])\s*\Z")
+_INTEGERS = re.compile(r"-\w*i\w*")
+_MANY = 50
+"""Words of a command; of those between its first ones and its last nothing depends."""
+
 _SIMPLE = re.compile(r"[\w#!*@?\[\]:%/.,+=^~-]")
 
 
@@ -116,6 +40,7 @@ class ShellText:
 
     __slots__ = (
         "_angles",
+        "_before_and",
         "_comment",
         "_escaped",
         "_flows",
@@ -124,6 +49,7 @@ class ShellText:
         "_parts",
         "_piped",
         "_printed",
+        "_shown",
         "_stack",
         "_unread",
         "_word",
@@ -140,6 +66,8 @@ class ShellText:
         self._last = ""
         self._stack: list[str] = []
         self._outer: list[tuple[list[str], str]] = []
+        self._shown: list[bool] = []
+        self._before_and: tuple[list[str], bool, bool] = ([], False, False)
         self._words: list[str] = []
         self._word = ""
         self._escaped = self._comment = self._flows = self._piped = self._printed = False
@@ -162,10 +90,12 @@ class ShellText:
         quoted = shlex.quote(text)
         plain = quoted == text and not self._escaped and not self._could_assign(text)
         written = text if plain else self._written(text, quoted if quoted != text else f"'{text}'")
-        if written is None:
+        here = self._in_here_string()
+        if written is None or (here and not plain and self._name() not in OF_INPUT):
             return False
-        if self._name() in _PRINTERS:
+        if here or self._name() in PRINTERS:
             self._flows = self._printed = True
+            self._shown = [True] * len(self._shown)
         self.add(written)
         return True
 
@@ -184,8 +114,17 @@ class ShellText:
         self._unread.clear()
 
     def _could_assign(self, text: str) -> bool:
-        """Whether a text of plain letters would be a variable for the command that follows."""
-        return "=" in text and not self._command() and (not self._stack or self._stack[-1] == "(")
+        """Whether a text of plain letters would set a variable, for the command that follows or for good."""
+        if "=" not in text:
+            return False
+        inside = self._stack[-1] if self._stack else ""
+        if inside in ("", "("):
+            return not self._command() or not self._may_be_text()
+        return inside in ("'", '"') and _COMMAND_BEGINS.search(self._word) is not None and not self._may_be_text()
+
+    def _in_here_string(self) -> bool:
+        before = self._words[-1] if self._words else ""
+        return _HERE_STRING.match(self._word) is not None or _HERE_STRING.fullmatch(before) is not None
 
     def _written(self, text: str, quoted: str) -> str | None:
         inside = self._stack[-1] if self._stack else ""
@@ -204,9 +143,7 @@ class ShellText:
     def _command(self) -> list[str]:
         """The words of the command that is being read, from its name on; without the last one, as it is not whole."""
         words = self._words
-        while words and (words[0] in _PREFIXES or _ASSIGNMENT.match(words[0])):
-            words = words[1:]
-        return words
+        return command_of(words if len(words) <= _MANY else [*words[: _MANY - 3], *words[-3:]])
 
     def _name(self) -> str:
         words = self._command()
@@ -216,16 +153,18 @@ class ShellText:
         """Whether a quoted text is a text to the command, wherever it stands."""
         words = self._command()
         name = words[0] if words else ""
-        if name in _SETTERS:
-            return len(words) == 1 and _ASSIGNMENT.match(self._word) is not None
-        if name in _BY_NAME and "-v" in words:
+        if name in SETTERS:
+            return len(words) == 1 and ASSIGNMENT.match(self._word) is not None
+        if name in BY_NAME and "-v" in words:
             return False
-        return name not in _EVALUATORS and not _ELEMENT.match(self._word)
+        in_array = self._outer and self._outer[-1][1].endswith("=")
+        element = _ELEMENT.match(f"x{self._word}" if in_array else self._word)
+        return name not in EVALUATORS and not element and not is_code_next(words)
 
     def _reads_text(self) -> bool:
         """The same within quotes that the playbook wrote."""
-        if not self._command() or self._name() in _SETTERS:
-            return _ASSIGNMENT.match(self._word) is not None
+        if not self._command() or self._name() in SETTERS:
+            return ASSIGNMENT.match(self._word) is not None
         return self._name() in READERS
 
     def _read(self, char: str, before: str) -> None:
@@ -284,6 +223,7 @@ class ShellText:
         self._stack.append(char)
         if char == "(":
             self._outer.append((self._words, self._word))
+            self._shown.append(False)
             self._words, self._word = [], ""
 
     def _bare(self, char: str, before: str) -> None:
@@ -295,10 +235,16 @@ class ShellText:
             self._open(char)
             if before == "(":
                 self._stack[-2:] = ["((", "(("]
+            self._piped = self._piped or (before == ">" and self._flows)
         elif char == ")":
             self._leave()
+        elif char in "&|" and before and before in "<>":
+            self._word += char
         elif char in ";|&\n":
             self._break(char, before)
+        elif char == ">" and before == "&":  # of a redirection: nothing has ended
+            self._words, self._piped, self._flows = self._before_and
+            self._word += char
         elif char in " \t":
             self._next()
         elif char == "#" and (not before or before in " \t\n;|&()"):
@@ -310,9 +256,29 @@ class ShellText:
         self._next()
         if self._stack and self._stack[-1] in ("(", "(("):
             self._stack.pop()
+            empty = not self._words
             self._words, self._word = self._outer.pop()
+            self._left(empty, self._shown.pop())
         else:
             self._words = []  # of a `case`
+
+    def _left(self, empty: bool, shown: bool) -> None:
+        """Behind the parenthesis that closes; `shown` says that a text of a host was printed within."""
+        if not self._word and not self._command():
+            self._words = [")"]  # of a subshell
+        elif self._name() == "case" or (empty and self._word and self._word[-1] not in "$<>="):
+            self._words, self._word = [], ""  # a pattern, or the name of a function
+        else:
+            self._word += ")"
+            self.refused = self.refused or (shown and not self._takes_output())
+
+    def _takes_output(self) -> bool:
+        """Whether what was printed within a parenthesis stays text."""
+        if self._word.endswith("<)"):
+            return self._name() in OF_INPUT
+        if not self._command():
+            return ASSIGNMENT.match(self._word) is not None
+        return self._may_be_text()
 
     def _next(self) -> None:
         """A word has ended."""
@@ -322,17 +288,20 @@ class ShellText:
         self._word = ""
         if self._words[-1] == "case" and self._stack:
             self._stack.insert(0, "<<")  # its `)` are none of ours
+        if _INTEGERS.fullmatch(self._words[-1]) and self._name() in EVALUATORS | SETTERS:
+            self._stack.insert(0, "<<")  # what is assigned from here on is reckoned with
         if self._piped and self._command():
-            self.refused = self.refused or self._name() not in _OF_INPUT
+            self.refused = self.refused or self._name() not in OF_INPUT
             self._piped = False
 
     def _break(self, char: str, before: str) -> None:
         """A command has ended."""
         self._next()
+        self._before_and = self._words, self._piped, self._flows
         if char == "|" and before == "|":
             self._piped = self._flows = False
         elif char == "|":
-            whole = self._words[:1] and self._words[0] in _COMPOUND
+            whole = self._words[:1] and self._words[0] in COMPOUND
             self._piped = self._flows = self._printed if whole else self._flows
         elif char != "&" or before != "|":
             self._piped = self._piped and char == "\n"

@@ -15,14 +15,15 @@ _TOKEN = re.compile(
       |(?P<comment>(?<![^\s;|&(])\#[^\n]*)
       |(?P<redirect>(?:\d*|&)>>?[|&]?|\d*<<?<?-?)
       |(?P<operator>\$\(|[;|&\n()`])
-      |(?P<word>(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|\{\{.*?\}\}|\$\{[^}]*\}|\$\(\(|[^\s;|&()`<>'"\\])+)
+      |(?P<word>(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|\{\{.{0,500}?\}\}|\$\{[^}]*\}|\$\(\(|[^\s;|&()`<>'"\\])+)
       |(?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=.*", re.DOTALL)
 _RESERVED = frozenset({"{", "}", "!", "if", "then", "elif", "else", "while", "until", "do", "time", "exec", "command"})
 _PREFIXES = {
-    "sudo": re.compile(r"-.*"),
+    "sudo": re.compile(r"-.*|[A-Za-z_]\w*=.*"),
+    "doas": re.compile(r"-.*"),
     "env": re.compile(r"-.*|[A-Za-z_]\w*=.*"),
     "nice": re.compile(r"-.*|\d+"),
     "ionice": re.compile(r"-.*|\d+"),
@@ -31,6 +32,15 @@ _PREFIXES = {
     "xargs": re.compile(r"-.*|\d+|\{\}"),
     "timeout": re.compile(r"-.*|[\d.]+[smhd]?|[A-Z]+"),
 }
+_VALUED = {
+    "sudo": re.compile(r"-\w*[CDRTUghprtu]"),
+    "doas": re.compile(r"-\w*[Cu]"),
+    "env": re.compile(r"-\w*[Cu]"),
+    "stdbuf": re.compile(r"-[ioe]"),
+    "xargs": re.compile(r"-\w*[EILPadns]"),
+    "timeout": re.compile(r"-\w*[ks]"),
+}
+"""Options whose value is the next word."""
 _QUOTED = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
 _DEPTH = 4
 _SHELLS = frozenset({"sh", "bash", "dash", "ash"})
@@ -107,8 +117,11 @@ def _command(words: list[tuple[str, int]], depth: int) -> Iterator[SimpleCommand
         elif (own := _PREFIXES.get(name)) is not None and len(bare) > 1:
             bounded = bounded or name == "timeout"
             bare.pop(0)
+            valued = _VALUED.get(name)
             while len(bare) > 1 and own.fullmatch(bare[0][0]):
-                bare.pop(0)
+                option, *_ = bare.pop(0)
+                if valued is not None and valued.fullmatch(option) and len(bare) > 1:
+                    bare.pop(0)
         else:
             break
     if not bare:

@@ -18,14 +18,19 @@ from checkrunner.model.results import Probe, ProbeKind, Stream
 from checkrunner.model.sources import Secret, Template
 from checkrunner.model.tasks import Module, Task
 from checkrunner.plan.facts_script import FACTS_SCRIPT
+from checkrunner.plan.faults import fault_at
 from checkrunner.plan.texts import Templates
-from checkrunner.plan.values import Hidden
+from checkrunner.plan.values import Hidden, RemoteText
 
 __all__ = ["NOT_BEGUN", "NOT_NEEDED", "TaskCommand", "needed_probes", "task_command", "task_environment"]
 
 _SHELL = "/bin/sh"
+_READER = re.compile(r"r?(?:ba|da|a|k|mk|z)?sh")
+"""Shells that read quotes as bash does."""
+
 _EXPANDED = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 _WILD = re.compile(r"([*?]|\[[^\]/]*\])")
+_NO_PATTERN = re.compile(r"[^A-Za-z0-9_.!^*?\[\]-]")
 _HOME = re.compile(r"~[A-Za-z0-9_.-]*(?=/|$)")
 
 NOT_BEGUN = Probe(
@@ -47,7 +52,8 @@ NOT_NEEDED = Probe(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskCommand:
-    """`text` is for the session's bash; `cmd` is what the result shows as its command, a text or list of words."""
+    """`text` is for the session's bash; `cmd` is what the result shows as its command, a text or list of words. What
+    templates came to there is a host's text: it is quoted no more, or within quotes that others may undo."""
 
     text: str
     cmd: Any
@@ -67,13 +73,13 @@ def task_command(check: Check, names: Mapping[str, Any], templates: Templates) -
         case Module.SCRIPT:
             return _script(filled)
         case Module.RAW:
-            text = filled.shell("cmd")
             program = filled.text("executable")
+            text = filled.program("cmd", program)
             start = shlex.quote(program) if program else '"${SHELL:-/bin/sh}"'
-            return TaskCommand(text=f"{start} -c {shlex.quote(text)}", cmd=text)
-    text = filled.shell("cmd")
-    program = shlex.quote(filled.text("executable") or _SHELL)
-    return filled.within(f"{program} -c {shlex.quote(text)}", text)
+            return TaskCommand(text=f"{start} -c {shlex.quote(text)}", cmd=filled.shown("cmd", text))
+    program = filled.text("executable") or _SHELL
+    text = filled.program("cmd", program)
+    return filled.within(f"{shlex.quote(program)} -c {shlex.quote(text)}", filled.shown("cmd", text))
 
 
 def needed_probes(check: Check) -> tuple[Probe, ...]:
@@ -124,15 +130,36 @@ class _Filled:
         value = self.args.get(name)
         return self._templates.render(value, self._names, for_shell=True) if isinstance(value, Template) else ""
 
+    def program(self, name: str, reader: str) -> str:
+        """The same for who reads it, which knows our quotes only if it is a shell; "" is the account's own."""
+        text = self.shell(name)
+        if (
+            reader
+            and not _READER.fullmatch(reader.rpartition("/")[2])
+            and isinstance(self.shown(name, text), RemoteText)
+        ):
+            message = f"text from the host would stand where it cannot be quoted: {reader} is no shell that is known"
+            raise fault_at(self.args[name], 0, message, "Pass it through `environment`, and read it from there")
+        return text
+
+    def shown(self, name: str, text: str) -> str:
+        """The text made of the argument, as a result has it: a host's where some of it had to be quoted. Within other
+        quotes it would not be any more."""
+        value = self.args.get(name)
+        if not isinstance(value, Template) or value.is_static:
+            return text
+        return text if self._templates.render(value, self._names) == self.shell(name) else RemoteText(text)
+
     def words(self) -> list[str]:
         """The program and its arguments."""
         argv = self.args.get("argv")
         if argv:
-            words = (self._templates.render_or_omit(word, self._names) for word in argv)
-            return [word for word in words if word is not None]
+            words = ((word, self._templates.render_or_omit(word, self._names)) for word in argv)
+            return [text if word.is_static else RemoteText(text) for word, text in words if text is not None]
         text = self.shell("cmd")
         try:
-            return shlex.split(text)
+            found = shlex.split(text)
+            return found if self.args["cmd"].is_static else [RemoteText(word) for word in found]
         except ValueError as exc:
             message = f"the command cannot be split into words: {exc}"
             raise TemplateError(message, source=self.args["cmd"].source) from exc
@@ -187,7 +214,8 @@ def _script(filled: _Filled) -> TaskCommand:
     start = shlex.join(shlex.split(program)) if program else shlex.join(_interpreter(text))
     # The program reads the script from a pipe: it is on no disk. Its own input is empty.
     command = f"printf %s {shlex.quote(text)} | {{ exec 3<&0 </dev/null; exec {start} /dev/fd/3 {rest}".rstrip() + "; }"
-    return filled.within(command, f"{filled.args.get('file', '')} {rest}".strip(), piped=True)
+    shown = filled.shown("rest", f"{filled.args.get('file', '')} {rest}".strip())
+    return filled.within(command, shown, piped=True)
 
 
 def _interpreter(text: str) -> list[str]:
@@ -203,7 +231,14 @@ def _interpreter(text: str) -> list[str]:
 
 def _glob(text: str) -> str:
     """A path as a pattern: ``*``, ``?`` and ``[`` mean what they mean to a shell, all else is itself."""
-    return "".join(piece if number % 2 else _word(piece) for number, piece in enumerate(_WILD.split(text)) if piece)
+    return "".join(
+        _wild(piece) if number % 2 else _word(piece) for number, piece in enumerate(_WILD.split(text)) if piece
+    )
+
+
+def _wild(piece: str) -> str:
+    """Of what stands in brackets, only letters, numbers and the signs of a pattern are left as they are."""
+    return _NO_PATTERN.sub(lambda match: shlex.quote(match[0]), piece)
 
 
 def _word(text: str) -> str:

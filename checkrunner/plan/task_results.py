@@ -106,7 +106,10 @@ def _unreadable(stream: Stream, reads: Mapping[Stream, RawSlice | None], result:
     if output.bytes > MOST_PARSED_BYTES:
         most = f"{MOST_PARSED_BYTES >> 10} KiB"
         return f"the {stream} has {output.bytes:,} bytes, and at most {most} can be read; have the command print less"
-    return "" if reads[stream] is not None else f"the host could not give the {stream}"
+    raw = reads[stream]
+    if raw is None or raw.error:
+        return f"the host could not give the {stream}" + (f": {raw.error}" if raw else "")
+    return ""
 
 
 def registered_task(outcome: CheckOutcome) -> TaskResult:

@@ -49,8 +49,8 @@ class Finished:
 
     @property
     def failed(self) -> bool:
-        """Whether it has failed."""
-        return bool(self.result.get("failed"))
+        """Whether it has failed. What `failed_when` says counts more than that `until` was never met."""
+        return bool(self.result.get("failed_when_result", self.result.get("failed")))
 
 
 def task_reason(subject: str, message: str, *, expected: str = "", actual: str = "") -> Reason:
@@ -77,6 +77,7 @@ class Tasks:
         except TemplateError as error:
             finished = self.trouble(error)
         finished = self.decide(planned, finished, names)
+        finished = self._until(planned, finished, names, 1, last=True)  # it would come to the same again
         verdict, state = self.verdict(planned, finished, names, rescued=rescued)
         return Settled(
             planned=planned,
@@ -94,8 +95,8 @@ class Tasks:
             case Module.DEBUG:
                 return self._debug(task, names)
             case Module.FAIL:
-                text = _text(self._value(task.args.get("msg", "Failed as requested from task"), names))
-                return _failed("fail", text, message=text)
+                said = self._value(task.args.get("msg", "Failed as requested from task"), names)
+                return _failed("fail", _text(said), message=said)
             case Module.SET_FACT:
                 facts = {name: self._value(value, names) for name, value in task.args["facts"].items()}
                 result = TaskResult({"changed": False, "failed": False, "ansible_facts": facts})
@@ -243,8 +244,10 @@ class Tasks:
                 return False, _line(condition.text)
         return True, " and ".join(_line(condition.text) for condition in conditions)
 
-    def _until(self, planned: PlannedCheck, finished: Finished, names: Mapping[str, Any], attempt: int) -> Finished:
-        """With what `until` makes of this run of the command: one that was the last has failed where it is not met."""
+    def _until(
+        self, planned: PlannedCheck, finished: Finished, names: Mapping[str, Any], attempt: int, *, last: bool = False
+    ) -> Finished:
+        """With what `until` makes of this run of the task: one that was the last has failed where it is not met."""
         until = planned.check.until
         if until is None:
             return finished
@@ -254,12 +257,15 @@ class Tasks:
                 return finished
         except TemplateError as error:
             reason = task_reason("until", f"until: {error.message}", actual=error.message)
-            return replace(finished, result=finished.result.with_values(failed=True), reason=reason)
-        if attempt <= until.retries:
+            return replace(
+                finished, result=finished.result.with_values(failed=True, failed_when_result=True), reason=reason
+            )
+        if attempt <= until.retries and not last:
             return finished
         result = finished.result.with_values(attempts=max(1, until.retries), failed=True)
         wanted = " and ".join(_line(condition.text) for condition in until.conditions) or "success"
-        reason = task_reason("until", f"until: {wanted} did not hold in {attempt} attempts", expected=wanted)
+        times = "1 attempt" if attempt == 1 else f"{attempt} attempts"
+        reason = task_reason("until", f"until: {wanted} did not hold in {times}", expected=wanted)
         return replace(finished, result=result, reason=finished.reason or reason)
 
     def met(self, planned: PlannedCheck, result: Mapping[str, Any], names: Mapping[str, Any]) -> bool:
@@ -289,22 +295,24 @@ class Tasks:
         """The verdict, and what it means for the rest of the play."""
         task = planned.check.task
         assert task is not None
-        if not finished.failed:
-            changed = bool(finished.result.get("changed"))
-            return Verdict(state=VerdictState.OK), TaskState.CHANGED if changed else TaskState.OK
         reason = finished.reason or task_reason("task", "failed")
         if task.no_log:
             reason = task_reason(reason.subject, f"failed; {_HIDDEN}")
-        if self._ignored(task, names):
-            noted = replace(reason, message=f"{reason.message} (ignored)")
-            if finished.unclear:
-                return Verdict(state=VerdictState.UNKNOWN, reasons=(noted,)), TaskState.IGNORED
-            return Verdict(state=VerdictState.OK, reasons=(noted,), noted=True), TaskState.IGNORED
-        if rescued:
-            noted = replace(reason, message=f"{reason.message} (rescued)")
-            return Verdict(state=VerdictState.OK, reasons=(noted,), noted=True), TaskState.RESCUED
-        state = VerdictState.UNKNOWN if finished.unclear else VerdictState.CRIT
-        return Verdict(state=state, reasons=(reason,)), TaskState.FAILED
+        if not finished.failed:
+            state = TaskState.CHANGED if finished.result.get("changed") else TaskState.OK
+            if not finished.result.get("failed"):
+                return Verdict(state=VerdictState.OK), state
+            noted = replace(reason, message=f"{reason.message} (failed_when does not hold)")
+            return Verdict(state=VerdictState.OK, reasons=(noted,), noted=True), state
+        ignored = self._ignored(task, names)
+        if not ignored and not rescued:
+            found = VerdictState.UNKNOWN if finished.unclear else VerdictState.CRIT
+            return Verdict(state=found, reasons=(reason,)), TaskState.FAILED
+        state = TaskState.IGNORED if ignored else TaskState.RESCUED
+        noted = replace(reason, message=f"{reason.message} ({state})")
+        if finished.unclear:  # what could not be looked at is not well, whatever is done about it
+            return Verdict(state=VerdictState.UNKNOWN, reasons=(noted,)), state
+        return Verdict(state=VerdictState.OK, reasons=(noted,), noted=True), state
 
     def _ignored(self, task: Task, names: Mapping[str, Any]) -> bool:
         if not isinstance(task.ignore_errors, Template):
@@ -318,7 +326,7 @@ class Tasks:
 
     def trouble(self, error: TemplateError) -> Finished:
         """A text of the task could not be evaluated: it has failed."""
-        return _failed("template", str(error), message=error.message)
+        return _failed("template", str(error), message=RemoteText(error.message))  # it may quote what a host said
 
     def _value(self, value: Any, names: Mapping[str, Any]) -> Any:
         """A value with its templates filled in. A secret stays one."""
@@ -338,13 +346,16 @@ def _gathered(found: TaskResult) -> Finished:
         facts = parse_facts(found["stdout"])
     except ValueError as error:
         raise TemplateError(str(error)) from error
+    if not facts:
+        message = f"the host has told no facts (rc {found['rc']})"
+        return replace(_failed("facts", message, message=message), unclear=True)
     result = TaskResult({"changed": False, "failed": False, "ansible_facts": facts})
     return Finished(
         result=result, facts={"ansible_facts": facts, **{f"ansible_{name}": fact for name, fact in facts.items()}}
     )
 
 
-def _failed(subject: str, shown: str, *, message: str) -> Finished:
+def _failed(subject: str, shown: str, *, message: Any) -> Finished:
     result = TaskResult({"changed": False, "failed": True, "msg": message})
     return Finished(result=result, reason=task_reason(subject, shown))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, SupportsIndex
 
+from checkrunner.model.comparing import Comparing
 from checkrunner.model.metadata import ValueNames, result_names
 from checkrunner.model.plan import CheckOutcome
 from checkrunner.model.results import Execution, VerdictState
@@ -49,7 +49,7 @@ class NotANumberError(ValueError):
         self.value = value
 
 
-class Hidden:
+class Hidden(Comparing):
     """A Secret as templates see it: it can be tested and compared, and passed on whole, but not made a text.
 
     Within a rendering that may be secret itself (`revealed` is then a list), text is given and noted there.
@@ -86,21 +86,6 @@ class Hidden:
 
     def __bool__(self) -> bool:
         return bool(self._secret.reveal())
-
-    def __eq__(self, other: object) -> bool:
-        return self._compared(other, operator.eq)
-
-    def __lt__(self, other: object) -> bool:
-        return self._compared(other, operator.lt)
-
-    def __le__(self, other: object) -> bool:
-        return self._compared(other, operator.le)
-
-    def __gt__(self, other: object) -> bool:
-        return self._compared(other, operator.gt)
-
-    def __ge__(self, other: object) -> bool:
-        return self._compared(other, operator.ge)
 
     def _compared(self, other: object, compare: Callable[[Any, Any], bool]) -> bool:
         """As a number with a number, else as a text."""
@@ -160,6 +145,10 @@ class RemoteBytes(bytes, Remote):
 
     def __str__(self) -> str:
         return RemoteText(bytes.__str__(self))
+
+    def __getitem__(self, key: Any) -> Any:
+        found = bytes.__getitem__(self, key)
+        return found if isinstance(found, int) else RemoteBytes(found)
 
 
 class Omit:

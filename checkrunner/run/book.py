@@ -48,11 +48,11 @@ class Book:
         """These come after a check, because of what came of it."""
         self._followers[parent.key] = tuple(followers)
 
-    def leave_to_others(self, planned: PlannedCheck, outcome: CheckOutcome | None = None) -> None:
-        """Another host runs the check, for this one too: it has no outcome here. `outcome` is what came of it there."""
+    def leave_to_others(self, planned: PlannedCheck, outcome: CheckOutcome) -> None:
+        """Another host runs the check, for this one too: it has no outcome here. `outcome` is what those see who need
+        it: what came of it there, or why this host has not run it where that is not known yet."""
         self._of_others.add(planned.key)
-        if outcome is not None:
-            self.publish(outcome)
+        self.publish(outcome)
 
     def publish(self, outcome: CheckOutcome) -> None:
         """Let those go on that wait for this check's verdict."""

@@ -17,6 +17,9 @@ from checkrunner.run.turns import Lease
 
 __all__ = ["Course"]
 
+_OF_HOST = frozenset({"needs", "pre_checks", "tasks"})
+"""What a skip is about where other checks of the host are the cause (`Skip.subject`)."""
+
 
 class Course:
     """Sends checks to the session `own`, and starts in `group` what goes on with them."""
@@ -61,8 +64,13 @@ class Course:
             await self._at.wait_for(key)
         if self._at.over:
             return False
-        if planned.key in self._at.once:
-            self._group.create_task(self._in_turn(planned))
+        once = self._at.once.get(planned.key)
+        if once is not None:
+            turn = self._in_turn(planned)
+            if once.is_decided(self._at.host):  # then it keeps its place before what comes next
+                await turn
+            else:
+                self._group.create_task(turn)
             return True
         return await self._begin(planned)
 
@@ -110,12 +118,22 @@ class Course:
             self._end(unrendered(at.host, planned, error))
             return None
         if isinstance(resolved, Skip):
-            self._end(skipped(at.host, resolved))
+            self._skip(resolved)
             return None
         if isinstance(resolved, Settled):
             self._end(settled(at.host, resolved))
             return None
         return resolved
+
+    def _skip(self, skip: Skip) -> None:
+        """A check that is not run here. One that a host runs for many is left to the next one where it is this host's
+        other checks that keep it from being run."""
+        at, outcome = self._at, skipped(self._at.host, skip)
+        once = at.once.get(skip.planned.key)
+        if once is not None and skip.subject in _OF_HOST and not once.leave(at.host):
+            at.book.leave_to_others(skip.planned, outcome)
+        else:
+            self._end(outcome)
 
     def _end(self, outcome: CheckOutcome) -> None:
         self._at.record(outcome)

@@ -32,14 +32,18 @@ class Deferred:
         """What was odd about the start."""
         return self._open.notes if self._open else ()
 
+    async def open(self) -> Session:
+        """Open the session, or wait until it is open."""
+        if self._opening is None:
+            self._opening = asyncio.ensure_future(self._connect())
+            self._opening.add_done_callback(_seen)
+        return await asyncio.shield(self._opening)
+
     async def run(
         self, step: Step, *, on_state: Callable[[Observation], None] | None = None, on_prompt: OnPrompt | None = None
     ) -> tuple[Result, Sequence[RawSlice | None]]:
         """Run a step; see the seam."""
-        if self._opening is None:
-            self._opening = asyncio.ensure_future(self._connect())
-            self._opening.add_done_callback(_seen)
-        session = await asyncio.shield(self._opening)
+        session = await self.open()
         return await session.run(step, on_state=on_state, on_prompt=on_prompt)
 
     async def fetch(self, result: Result, query: SliceQuery) -> RawSlice:

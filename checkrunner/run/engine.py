@@ -180,7 +180,8 @@ class _Hosts:
         if session is None:
             return None
         if host.own is None or host.own.session is not session:
-            host.own = self._lease(session)
+            opened = session.open if isinstance(session, Deferred) else None
+            host.own = replace(self._lease(session), opened=opened)
         return host.own
 
     async def _connect(self, host: _Begun) -> Session:

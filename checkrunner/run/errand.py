@@ -19,7 +19,7 @@ from checkrunner.model.observation import Observation
 from checkrunner.model.plan import CheckOutcome, Judgement, OnPrompt, Step
 from checkrunner.model.results import RawSlice, Result, Slice, SliceQuery
 from checkrunner.model.seams import Session
-from checkrunner.run.outcomes import judged, lost, refused
+from checkrunner.run.outcomes import judged, lost, not_awaited, refused
 from checkrunner.run.situation import Situation
 from checkrunner.run.turns import Lease
 
@@ -59,12 +59,10 @@ class Errand:
             return
         attempt = 1
         judgement = self._judge(answer, attempt)
-        while not self._at.over:
-            delay = self._at.script.again(self._step, answer.result, judgement, attempt)
-            if delay is None:
-                break
+        while (delay := self._at.script.again(self._step, answer.result, judgement, attempt)) is not None:
             await self._at.pause(delay)
             if self._at.over:
+                judgement = not_awaited(judgement, attempt, self._at.end)
                 break
             attempt += 1
             answer = await self._ask(lease)
@@ -88,6 +86,8 @@ class Errand:
         step = self._step
         self._began = asyncio.get_running_loop().time()
         try:
+            if lease.opened is not None:
+                await lease.opened()
             async with asyncio.timeout_at(lease.turns.due(step.command)):
                 result, early = await lease.session.run(step, on_state=self._see, on_prompt=self._on_prompt())
         except TimeoutError:

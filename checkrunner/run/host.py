@@ -22,11 +22,6 @@ __all__ = ["HostRun"]
 # How long a stopped run waits for hosts to confirm that their commands were ended. Closing the stream ends them too.
 _CANCEL_TIMEOUT_S = 5.0
 
-_STOP_MESSAGES = {
-    "interrupted": "the run was interrupted",
-    "deadline": "the run's deadline passed",
-}
-
 
 class HostRun:
     """Drives one script over one session, all at once or stage by stage: `run` for each stage, `leave` for what is not
@@ -99,7 +94,7 @@ class HostRun:
         """What came of the host. Checks that have no outcome yet become `unknown`: the host is lost, or the run was
         stopped."""
         lost = self._at.lost
-        self._finish_rest(self._at.book.unfinished(), lost.message if lost else self._stop_message())
+        self._finish_rest(self._at.book.unfinished(), self._at.end)
         outcomes = self._at.book.outcomes()
         return HostOutcome(
             host=self._script.host,
@@ -135,14 +130,12 @@ class HostRun:
         for planned in checks:
             known = book.judged.get(planned.key)
             once = self._at.once.get(planned.key)
+            outcome = known or not_run(host, planned, why, self._at.lost)
             if once is not None and (known.host != host if known else not once.leave(host)):
-                book.leave_to_others(planned)
+                book.leave_to_others(planned, once.outcome or outcome)
             else:
                 # A check that was judged but whose slices never came keeps its verdict.
-                self._at.record(known or not_run(host, planned, why, self._at.lost))
-
-    def _stop_message(self) -> str:
-        return _STOP_MESSAGES.get(self._stop.reason, self._stop.reason)
+                self._at.record(outcome)
 
 
 async def _quietly(ending: Awaitable[None]) -> None:

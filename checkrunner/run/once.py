@@ -21,15 +21,24 @@ class Once:
         self._outcome: CheckOutcome | None = None
         self._changed = asyncio.Event()
 
+    def is_decided(self, host: str) -> bool:
+        """Whether it is known whose turn it is, this host's or another's that has run it."""
+        return self._outcome is not None or next(iter(self._left), host) == host
+
     async def wait(self, host: str) -> CheckOutcome | None:
         """What came of the check elsewhere; None when this host is to run it."""
-        while self._outcome is None and next(iter(self._left), host) != host:
+        while not self.is_decided(host):
             await self._changed.wait()
         return self._outcome
 
+    @property
+    def outcome(self) -> CheckOutcome | None:
+        """What came of it; None as long as nobody has run it."""
+        return self._outcome
+
     def ran(self, outcome: CheckOutcome) -> None:
-        """It has been run, or settled."""
-        if self._outcome is None:
+        """It has been run, or settled. What a host says of it that has left it to others does not count."""
+        if self._outcome is None and outcome.host in self._left:
             self._outcome = outcome
             self._wake()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from checkrunner.model.errors import BecomeError, HostError, TemplateError
 from checkrunner.model.observation import Observation
@@ -13,6 +14,7 @@ __all__ = [
     "judged",
     "left_running",
     "lost",
+    "not_awaited",
     "not_run",
     "refused",
     "settled",
@@ -101,6 +103,17 @@ def not_run(host: str, planned: PlannedCheck, why: str, error: HostError | None 
     return CheckOutcome(host=host, planned=planned, verdict=_unknown(reason), error=error)
 
 
+def not_awaited(judgement: Judgement, attempts: int, why: str) -> Judgement:
+    """A command that was to be run again: what it would have come to is not known. What was wrong with the attempts so
+    far is told."""
+    if judgement.verdict.state is VerdictState.UNKNOWN:
+        return judgement
+    times = "1 attempt" if attempts == 1 else f"{attempts} attempts"
+    message = f"until: was not met after {times}, and {why}"
+    reason = Reason(subject="until", expected="met", actual="not met yet", message=message)
+    return replace(judgement, verdict=_unknown(reason, *judgement.verdict.reasons), task=None)
+
+
 def left_running(outcomes: Iterable[CheckOutcome]) -> Iterator[str]:
     """A warning for each check that started what it should not have."""
     for outcome in outcomes:
@@ -116,5 +129,5 @@ def _there(step: Step, message: str) -> str:
     return f"on {step.on} (delegate_to): {message.removeprefix(f'{step.on}: ')}" if step.on else message
 
 
-def _unknown(reason: Reason) -> Verdict:
-    return Verdict(state=VerdictState.UNKNOWN, reasons=(reason,))
+def _unknown(*reasons: Reason) -> Verdict:
+    return Verdict(state=VerdictState.UNKNOWN, reasons=reasons)

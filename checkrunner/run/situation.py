@@ -19,6 +19,11 @@ __all__ = ["Situation"]
 
 T = TypeVar("T")
 
+_STOP_MESSAGES = {
+    "interrupted": "the run was interrupted",
+    "deadline": "the run's deadline passed",
+}
+
 
 class Situation:
     """Belongs to one event loop. `away_s` is how long a link may be away. `once` are the checks, by key, that one host
@@ -53,6 +58,11 @@ class Situation:
     def over(self) -> bool:
         """Whether nothing more is to be sent."""
         return bool(self.stop.reason) or self.lost is not None
+
+    @property
+    def end(self) -> str:
+        """Why it is over, as a message; "" before."""
+        return self.lost.message if self.lost else _STOP_MESSAGES.get(self.stop.reason, self.stop.reason)
 
     def host_lost(self, error: HostError) -> None:
         """The host's session is gone: the first reason stands."""

@@ -52,10 +52,12 @@ class Turns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """A session to send commands to, and when their answers are due."""
+    """A session to send commands to, and when their answers are due. `opened` is waited for before the first of them is
+    sent: the time that it takes to connect is not the command's. It raises HostError members."""
 
     session: Session
     turns: Turns
+    opened: Callable[[], Awaitable[object]] | None = None
 
 
 Sessions = Callable[[str], Awaitable[Lease]]

@@ -98,6 +98,13 @@ def test_odd_answers_only_lack_facts() -> None:
     assert parse_facts("\x1euptime\n7.5 1\n")["uptime_seconds"] == 7
 
 
+def test_all_texts_in_facts_are_the_hosts() -> None:
+    facts = parse_facts("\x1ecmdline\n$(id)=1 $(ls)\n\x1eenv\n$(id)=1\n\x1einterfaces\n$(id)\t\t\t\t\n")
+    texts = [*facts["cmdline"], *facts["env"], *facts["interfaces"], *facts]
+    assert "$(id)" in texts
+    assert all(isinstance(each, RemoteText) for each in texts)
+
+
 # ---- only where they are read
 
 

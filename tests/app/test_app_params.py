@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from checkrunner.app.linting import lint_playbook
-from checkrunner.app.params import read_params
+from checkrunner.app.params import params_of, read_params
 from checkrunner.app.prepare import Prepared, Request, prepare
 from checkrunner.model.errors import UsageError
 from checkrunner.model.plan import Step
@@ -62,6 +62,16 @@ def test_the_default_counts_least_and_the_inventory_is_read_by_the_type(site: Si
         "w2": ["echo 80 300 quick", "echo 80"],
         "w3": ["echo 90 3600 quick", "echo 90"],
     }
+
+
+def test_the_items_of_a_list_are_among_its_choices(site: Site) -> None:
+    text = "- hosts: w1\n  params: {mode: {type: list, default: [a, b], choices: [a, b, c]}}\n  checks: [{id: a, run: w}]\n"
+    (site.folder / "play.yml").write_text(text, encoding="utf-8")
+    (param,) = params_of(site.prepare("mode=c,a").playbook).values()
+
+    assert (param.default, param.choices) == (["a", "b"], ("a", "b", "c"))
+    with pytest.raises(UsageError, match="-e mode is 'd', which is none of its choices"):
+        site.prepare("mode=a,d")
 
 
 def test_the_command_line_wins(site: Site) -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command_line import Done, call_here
 
-ROOT = Path(__file__).parents[2]
 INVENTORY = """\
 [linux]
 here
@@ -35,12 +32,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def cli(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "checkrunner", *args], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT), "COLUMNS": "200"},
-        text=True, timeout=50, check=False,
-    )  # fmt: skip
+def cli(folder: Path, *args: str) -> Done:
+    done = call_here(args, folder=folder, columns=200)
     assert "Traceback" not in done.stderr
     return done
 

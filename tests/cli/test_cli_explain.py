@@ -1,4 +1,4 @@
-"""`init`, `explain`, `run --check` and the formats of `lint`, through the real command line. Nothing connects."""
+"""`init`, `explain`, `run --check` and the formats of `lint`, through the command line. Nothing connects."""
 
 from __future__ import annotations
 
@@ -163,6 +163,33 @@ def test_programs_of_secrets_are_not_run(cli: Cli) -> None:
     assert not (cli.folder / "ran").exists()
 
 
+def test_what_looks_like_a_secret_is_masked_wherever_it_stands(cli: Cli) -> None:
+    token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+    (cli.folder / "t.yml").write_text(
+        f"""
+- hosts: web
+  checks:
+    - id: a
+      name: With {token}
+      run: "echo {{{{ item }}}} {token}"
+      loop: [x, {token}]
+      when: item != '{token}'
+      until: rc == 0 and cwd != '{token}'
+      extract: {{v: {{regex: {token}}}}}
+"""
+    )
+    for words in (
+        ("run", "t.yml", "--check"),
+        ("run", "t.yml", "--check", "--format", "json"),
+        ("explain", "t.yml", "a"),
+    ):
+        done = cli(*words, "-i", "inv.yml")
+
+        assert done.returncode == 0
+        assert "[redacted]" in done.stdout
+        assert token not in done.stdout + done.stderr
+
+
 def test_explain_tells_all_of_a_check(cli: Cli) -> None:
     done = cli("explain", "p.yml", "disk", "-i", "inv.yml")
 
@@ -303,6 +330,14 @@ def test_init_keeps_what_is_there(tmp_path: Path) -> None:
     assert (tmp_path / "checks.yml").read_text() != "mine"
 
 
+def test_init_of_no_name_is_an_error(tmp_path: Path) -> None:
+    done = Cli(tmp_path)("init", "")
+
+    assert (done.returncode, done.stdout) == (64, "")
+    assert "no directory is called ''" in done.stderr
+    assert not (tmp_path / "checks.yml").exists()
+
+
 def test_init_in_a_file_is_an_error(tmp_path: Path) -> None:
     cli = Cli(tmp_path)
     (tmp_path / "file").write_text("")
@@ -338,6 +373,28 @@ def test_lint_as_json_and_sarif(cli: Cli) -> None:
     by_index = run["tool"]["driver"]["rules"]
     assert [by_index[result["ruleIndex"]]["id"] for result in run["results"]] == rules
     assert all(f"({rule})" in found["text"].stdout for rule in rules)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rule", "message"),
+    [
+        (("nope.yml",), "playbook", "there is no file 'nope.yml'"),
+        (("nope",), "playbook", "no playbook is called 'nope'"),
+        (("ok.yml", "-e", "@nope"), "arguments", "cannot be read: No such file or directory"),
+    ],
+)
+def test_lint_tells_programs_too_that_it_could_not_look(
+    cli: Cli, arguments: tuple[str, ...], rule: str, message: str
+) -> None:
+    (cli.folder / "ok.yml").write_text("- hosts: all\n  checks: [{id: a, run: w}]\n")
+    done = cli("lint", *arguments, "--format", "json")
+    document = json.loads(done.stdout)
+    log = json.loads(cli("lint", *arguments, "--format", "sarif").stdout)
+
+    assert (done.returncode, document["exit_code"]) == (64, 64)
+    assert [(one["rule"], one["message"]) for one in document["problems"]] == [(rule, message)]
+    assert message in done.stderr
+    assert [one["ruleId"] for one in log["runs"][0]["results"]] == [rule]
 
 
 def test_lint_of_nothing_wrong_and_of_what_cannot_be_read(cli: Cli) -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command_line import Done, call_here
 
-ROOT = Path(__file__).parents[2]
 PLAYBOOK = """\
 - hosts: all
   params:
@@ -22,10 +19,8 @@ PLAYBOOK = """\
 """
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT), "COLUMNS": "120"}
-    command = [sys.executable, "-m", "checkrunner", "run", "play.yml", *arguments]
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=50, check=False)
+def run(folder: Path, *arguments: str) -> Done:
+    return call_here(["run", "play.yml", *arguments], folder=folder)
 
 
 @pytest.fixture

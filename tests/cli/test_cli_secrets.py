@@ -1,4 +1,4 @@
-"""Secrets through the real command line: handed to commands, and in no output; errors before anything connects."""
+"""Secrets through the command line: handed to commands, and in no output; errors before anything connects."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from time import monotonic
 from typing import Any
 
 import pytest
+from command_line import Done, call_here, call_process, environment
 from untagged import untagged
-
-ROOT = Path(__file__).parents[2]
 
 # Made by `ansible-vault encrypt_string` with the password pw1: hunter2.
 INLINE = """!vault |
@@ -89,13 +88,17 @@ class Cli:
             (folder / name).write_text(text)
 
     def environment(self) -> dict[str, str]:
-        return {"PATH": os.environ["PATH"], "HOME": str(self.folder), "PYTHONPATH": str(ROOT), "COLUMNS": "120"}
+        return environment(self.folder)
 
-    def __call__(self, *args: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "checkrunner", *args], cwd=self.folder, env={**self.environment(), **environ},
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=50, check=False,
-        )  # fmt: skip
+    def __call__(self, *args: str, **environ: str) -> Done:
+        return self._checked(call_here(args, folder=self.folder, env=self.environment() | environ))
+
+    def process(self, *args: str, **environ: str) -> Done:
+        """As a process, of which more can be seen."""
+        return self._checked(call_process(args, folder=self.folder, env=self.environment() | environ))
+
+    @staticmethod
+    def _checked(done: Done) -> Done:
         assert "Traceback" not in done.stderr
         for secret in SECRETS:
             assert secret not in done.stdout + done.stderr
@@ -113,7 +116,9 @@ def slices(finding: dict[str, Any]) -> list[list[str]]:
 
 
 def test_secrets_reach_commands_and_no_report(cli: Cli) -> None:
-    done = cli("run", "play.yml", "-i", "inv.yml", "--vault-password-file", "pw", "--format", "json", TOKEN="from-env")
+    done = cli.process(
+        "run", "play.yml", "-i", "inv.yml", "--vault-password-file", "pw", "--format", "json", TOKEN="from-env"
+    )
     report = json.loads(done.stdout)
 
     assert done.returncode == 2, done.stderr
@@ -124,7 +129,7 @@ def test_secrets_reach_commands_and_no_report(cli: Cli) -> None:
 
 
 def test_secrets_are_in_no_terminal_report(cli: Cli) -> None:
-    done = cli("run", "play.yml", "-i", "inv.yml", "--vault-id", "pw", "-v", "-o", "r.json", TOKEN="from-env")
+    done = cli.process("run", "play.yml", "-i", "inv.yml", "--vault-id", "pw", "-v", "-o", "r.json", TOKEN="from-env")
 
     assert "<secret>" in untagged(done.stdout)
     written = (cli.folder / "r.json").read_text()

@@ -1,4 +1,4 @@
-"""The verbs that connect to nothing, errors and exit codes, through the real command line."""
+"""The verbs that connect to nothing, errors and exit codes, through the command line."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import Done, call_here, call_process, environment
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,18 +48,12 @@ class Cli:
         (folder / "play.yml").write_text(PLAYBOOK)
         (folder / "inv.ini").write_text(INVENTORY)
 
-    def __call__(self, *args: str, stdin: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
-        env = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "PYTHONPATH": str(ROOT), "COLUMNS": "120"}
-        return subprocess.run(
-            [sys.executable, "-m", "checkrunner", *args],
-            cwd=self.folder,
-            env=env | environ,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=50,
-            check=False,
-        )
+    def __call__(self, *args: str, stdin: str = "", **environ: str) -> Done:
+        return call_here(args, folder=self.folder, env=environment(self.folder) | environ, stdin=stdin)
+
+    def process(self, *args: str) -> Done:
+        """The same as a process, for what is about that."""
+        return call_process(args, folder=self.folder)
 
 
 @pytest.fixture

@@ -22,8 +22,7 @@ def test_there_is_a_check_for_each_seam_and_no_other() -> None:
     assert checks == {check_of(seam) for seam in seams.__all__}
 
 
-@pytest.mark.parametrize("seam", seams.__all__)
-def test_the_check_of_each_seam_is_run(seam: str) -> None:
+def test_the_check_of_each_seam_is_run() -> None:
     called = {
         node.func.id
         for path in tracked()
@@ -32,7 +31,7 @@ def test_the_check_of_each_seam_is_run(seam: str) -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
 
-    assert check_of(seam) in called
+    assert {check_of(seam) for seam in seams.__all__} - called == set()
 
 
 @pytest.mark.parametrize("seam", seams.__all__)

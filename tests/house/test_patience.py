@@ -15,13 +15,18 @@ def search(pattern: str, text: str) -> re.Match[str] | None:
     return patiently(pattern, len(text), lambda: re.search(pattern, text))
 
 
-@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "(a*)*b", "(.*a){20}b"])
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "(a*)*b", "(.*a){20}b", "a?" * 60 + "a" * 60 + "c$"])
 def test_what_finds_no_end_is_given_up(pattern: str) -> None:
     before = signal.getsignal(signal.SIGVTALRM)
     with pytest.raises(TooLongError, match="takes more than 2 seconds"):
         search(pattern, "a" * 60 + "c")
     assert signal.getsignal(signal.SIGVTALRM) is before
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
+
+
+def test_a_short_text_does_not_make_a_long_pattern_short() -> None:
+    with pytest.raises(TooLongError, match="takes more than 2 seconds"):
+        search("a?" * 2000 + "b", "a" * 8)
 
 
 def test_the_others_find_what_they_find() -> None:

@@ -151,6 +151,13 @@ def test_values_and_return_codes_are_compared_too() -> None:
     )
     codes = [answered(f"h{n}", str(n), rc=rc) for n, rc in enumerate((1, 1, 1, 1, 0))]
     assert said(with_consensus(codes, Consensus(on="rc"))[-1]) == "consensus: rc is rc 0, expected rc 1 (4 of 5 hosts)"
+    sizes = [
+        answered(f"h{n}", "", values=(Value(name="size", value=size, unit="B"),))
+        for n, size in enumerate((16_767_873_024.0, 16_767_873_024.0, 16_767_873_024.0, 16_767_873_025.0))
+    ]
+    assert said(with_consensus(sizes, Consensus(on="size", minimum=0.7))[-1]) == (
+        "consensus: size is 16767873025B, expected 16767873024B (3 of 4 hosts)"
+    )
     unread = replace(values[0], values=(Value(name="used", value=None, error="no such column"),))
     assert with_consensus([unread, *values[:4]], Consensus(on="used"))[0] is unread
 

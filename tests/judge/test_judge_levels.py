@@ -85,9 +85,11 @@ def test_units(text: str, unit: str | None, low: float, high: float) -> None:
         ("5GiB:", "", "give it a `unit`"),
         ("a:b", "", "is not a range"),
         ("1:2:3", "", "is not a range"),
+        ("5:~", "", "is not a range"),
+        ("5GiB:10s", None, "is in two units: B and s"),
     ],
 )
-def test_what_is_no_range(text: str, unit: str, says: str) -> None:
+def test_what_is_no_range(text: str, unit: str | None, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         parse_range(text, unit)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import textwrap
+import time
 
 import pytest
 from hypothesis import given
@@ -192,3 +194,25 @@ def test_any_text_is_a_table_or_refused(text: str) -> None:
     except UnreadError:
         return
     assert all(set(row) == set(found.columns) for row in found.rows)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("a   " * 32_000 + "\n" + "a\n" * 64_000, id="names-apart"),
+        pytest.param("a " * 64_000 + "\n" + "a\n" * 64_000, id="names-close"),
+        pytest.param(" ".join(f"n{n}" for n in range(3_000)) + "\n" + ("a " * 3_000 + "\n") * 39, id="many-columns"),
+        pytest.param("a" + " " * 90_000 + "b\n" + "a\n" * 30_000 + "x" * 100_000 + "\n", id="a-wide-gap"),
+    ],
+)
+def test_no_table_that_fits_into_an_output_takes_long(text: str) -> None:
+    began = time.process_time()
+    with contextlib.suppress(UnreadError):
+        read_table(text)
+    assert time.process_time() - began < 5
+
+
+def test_more_cells_than_any_output_has_are_no_table() -> None:
+    text = " ".join(f"n{n}" for n in range(1_000)) + "\n" + "a\n" * 500
+    with pytest.raises(UnreadError, match=r"it is no table: 1,000 names in the first line, and 500 lines below it"):
+        read_table(text)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from judge_factory import FAILED, TRUNCATED
 from values_factory import JUDGE, check, extract, judged, levels, parse_as, said, value
 
-from checkrunner.judge.extracts import MOST_ENTRIES
+from checkrunner.judge.extracts import MOST_ENTRIES, found_in_lines
 from checkrunner.judge.jc_parsers import missing_parser
 from checkrunner.judge.parsed import UnreadError
 from checkrunner.judge.parsing import PARSERS, Reading, decoded, parse
@@ -97,6 +99,7 @@ def test_every_way_of_reading(kind: str, stdout: str, fields: dict[str, Any], ex
         ("json", '{"a": 1}', {"jmespath": "sort(a)"}, "invalid type for value"),
         ("yaml", "a: [1", {"jmespath": "a"}, "is not YAML"),
         ("yaml", "a: &x 1\nb: *x\n", {"jmespath": "a"}, "line 2 has an alias"),
+        ("yaml", "b: 2\na: 1" + ":1" * 1000, {"jmespath": "a"}, "line 2 has a number of 2,001 characters"),
         ("yaml", "a: !cmd id\n", {"jmespath": "a"}, "could not determine a constructor for the tag '!cmd'"),
         ("yaml", "[" * 500, {"jmespath": "a"}, "more than 100 levels"),
         ("csv", "a,b\n1\n", {"column": "b"}, "record 2 has 1 fields, the line of names has 2"),
@@ -246,6 +249,26 @@ def test_a_host_that_does_not_answer() -> None:
     assert value(check(extract(regex=r"(\d)")), "1", silent=True).error == "the host did not answer"
 
 
+def test_what_a_host_says_of_a_pattern_that_it_gave_up() -> None:
+    found = value(check(extract(regex=r"(a+)+$")), "aaa!", refusal="it takes longer than 3 s on a piece of the output")
+    assert found.error == "the host did not look for `(a+)+$`: it takes longer than 3 s on a piece of the output"
+
+
+@pytest.mark.parametrize("way", [None, "regex"])
+def test_a_pattern_that_takes_too_long_here_is_given_up(way: str | None) -> None:
+    # The host finds it at once: in the line as a whole, which is cut on its way.
+    pattern = r"(?P<v>(?:\w+ ?)+)END"
+    what = {"column": "v"} if way else {"regex": pattern}
+    parse = parse_as(way, pattern=pattern) if way else None
+    found = value(check(extract(kind="text", **what), parse=parse), "word " * 5_000 + "END")
+    assert "takes more than 2 seconds" in found.error
+
+
+def test_a_pattern_that_takes_too_long_in_whole_lines_is_given_up() -> None:
+    with pytest.raises(UnreadError, match="takes more than 2 seconds"):
+        found_in_lines("v", re.compile(r"(a+)+$"), ["a" * 40 + "!"])
+
+
 def test_an_answer_that_is_too_short() -> None:
     found = value(check(extract(jmespath="a"), parse=parse_as("json")), '{"a": 1}', out={"captured_bytes": 20})
 
@@ -365,3 +388,9 @@ def test_words_for_false_are_false_in_a_condition() -> None:
     table = "NAME  UP   N\na     no   1\nb     yes  2\n"
 
     assert taken("table", table, column="N", where="UP") == 2
+
+
+def test_a_key_that_comes_again_and_again_takes_no_longer_than_others() -> None:
+    began = time.process_time()
+    assert taken("kv", "a=1\n" * (MOST_PARSED_BYTES // 4), column="a", agg="count") == MOST_PARSED_BYTES // 4
+    assert time.process_time() - began < 3

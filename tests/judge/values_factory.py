@@ -69,7 +69,7 @@ def judged(
 ) -> Judgement:
     """The judgement on an output, read as a host would have it read. `fields` are of the result; `out` of its stdout."""
     out = dict(fields.pop("out", {}))
-    silent = fields.pop("silent", False)
+    silent, refusal = fields.pop("silent", False), fields.pop("refusal", "")
     data = {Stream.STDOUT: stdout.encode() if isinstance(stdout, str) else stdout, Stream.STDERR: stderr.encode()}
     queries = JUDGE.reads(what, names or {})
     step = Step(
@@ -86,7 +86,14 @@ def judged(
         stderr=output(stderr),
         **given,
     )
-    raws = [None if silent else answer(query, data[query.stream]) for query in queries]
+    raws = [
+        None
+        if silent
+        else RawSlice(query=query, lines=(), total_lines=0, error=refusal)
+        if refusal
+        else answer(query, data[query.stream])
+        for query in queries
+    ]
     return JUDGE.judgement(step, result, names or {}, raws)
 
 

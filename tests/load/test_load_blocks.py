@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
-from checkrunner.load.playbook import load_playbook
+from checkrunner.load.playbook import load_playbook, read_playbook
 from checkrunner.model.errors import PlaybookError
 from checkrunner.model.playbook import Check, Playbook
 
@@ -198,6 +199,13 @@ def test_a_file_can_come_twice_under_two_prefixes(tmp_path: Path) -> None:
     assert checks[3].on_fail[0].needs == ("y-a",)
 
 
+def test_what_an_inclusion_needs_is_not_of_the_file(tmp_path: Path) -> None:
+    play = "- hosts: all\n  checks: [{id: a, run: id}, {include_checks: c.yml, prefix: x-, needs: a}]\n"
+    checks = in_folder(tmp_path, play=play, c="- {id: a, run: id}\n- {id: b, run: id}\n").plays[0].checks
+
+    assert [(check.id, check.needs) for check in checks] == [("a", ()), ("x-a", ("a",)), ("x-b", ("a",))]
+
+
 def test_prefixes_of_nested_files_add_up(tmp_path: Path) -> None:
     play = "- hosts: all\n  checks: [{include_checks: b.yml, prefix: x-}]\n"
     book = in_folder(tmp_path, play=play, b="- {include_checks: c.yml, prefix: y-}\n", c="- {id: a, run: id}\n")
@@ -242,3 +250,14 @@ def test_a_link_to_nowhere_is_called_that(tmp_path: Path) -> None:
 
     with pytest.raises(PlaybookError, match="is a symbolic link that leads nowhere"):
         in_folder(tmp_path, play="- hosts: all\n  checks: [{include_checks: c.yml}]\n")
+
+
+def test_many_unknown_needs_are_told_at_once(tmp_path: Path) -> None:
+    checks = "".join(f"    - {{id: check-{n}, run: id, needs: chek-{n}}}\n" for n in range(2000))
+    (tmp_path / "play.yml").write_text(f"- hosts: all\n  checks:\n{checks}")
+    before = time.process_time()
+    errors = read_playbook(str(tmp_path / "play.yml")).errors
+    assert time.process_time() - before < 20
+    assert len(errors) == 2000
+    assert errors[0].hint.startswith("Did you mean 'check-")
+    assert errors[-1].hint.startswith("Known: ")

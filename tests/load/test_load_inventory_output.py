@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import golden_inventories as golden
 import pytest
+from command_line import Done, call_here
 from oracle import Call, Oracle
 
 from checkrunner.app.inventory_output import Wanted, inventory_text
 from checkrunner.load.secrets import SecretReader
 
 CASES = golden.cases()
-ROOT = Path(__file__).parents[2]
 
 
 def wanted(sources: Sequence[str], words: Sequence[str]) -> Wanted:
@@ -106,12 +103,8 @@ class Cli:
         self.folder = folder
         (folder / "hosts").write_text(INI, encoding="utf-8")
 
-    def __call__(self, *args: str) -> subprocess.CompletedProcess[str]:
-        env = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8"}
-        return subprocess.run(
-            [sys.executable, "-m", "checkrunner", "inventory", *args],
-            cwd=self.folder, env=env, capture_output=True, text=True, timeout=50, check=False,
-        )  # fmt: skip
+    def __call__(self, *args: str) -> Done:
+        return call_here(["inventory", *args], folder=self.folder)
 
 
 @pytest.fixture

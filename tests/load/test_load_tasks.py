@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent, indent
@@ -116,9 +117,9 @@ def test_a_block_scalar_keeps_its_lines(tmp_path: Path) -> None:
         ("loop: '{{ names }}'", "names"),
         ("with_items: [[1, 2], 3]", [1, 2, 3]),
         ("with_items: one", ["one"]),
-        ("with_items: '{{ names }}'", "[( names )] | flatten(levels=2)"),
-        ("with_items: ['{{ a }}', b]", "[(a), 'b'] | flatten(levels=1)"),
-        ("with_items: ['x{{ a }}y', \"it's\"]", "['x' ~ ( a ) ~ 'y', 'it\\'s'] | flatten(levels=1)"),
+        ("with_items: '{{ names }}'", "[( names )] | flatten(levels=2, skip_nulls=false)"),
+        ("with_items: ['{{ a }}', b]", "[(a), 'b'] | flatten(levels=1, skip_nulls=false)"),
+        ("with_items: ['x{{ a }}y', \"it's\"]", "['x' ~ ( a ) ~ 'y', 'it\\'s'] | flatten(levels=1, skip_nulls=false)"),
         ("with_list: [[1], 2]", [[1], 2]),
         ("with_flattened: [[1, [2]], 3]", [1, 2, 3]),
         ("with_dict: {a: 1}", [{"key": "a", "value": 1}]),
@@ -127,7 +128,10 @@ def test_a_block_scalar_keeps_its_lines(tmp_path: Path) -> None:
         ("with_together: [[1, 2], [a, b]]", [[1, "a"], [2, "b"]]),
         ("with_indexed_items: [a, b]", [[0, "a"], [1, "b"]]),
         ("with_sequence: start=2 end=6 stride=2 format=n%02d", ["n02", "n04", "n06"]),
+        ("with_together: ['{{ a }}', '{{ b }}']", "((a)) | zip_longest((b)) | map('list') | list"),
         ("with_sequence: count=3", ["1", "2", "3"]),
+        ("with_sequence: count=0", []),
+        ("with_sequence: start=4 end=0 stride=-2 format=%.1f", ["4.0", "2.0", "0.0"]),
     ],
 )
 def test_loops(written: str, items: Any, tmp_path: Path) -> None:
@@ -378,6 +382,14 @@ P = "- hosts: all\n  tasks:\n"
         (P + "    - shell: a\n      notify: nobody\n", "4:7: no handler is called 'nobody', or listens to that"),
         (P + "    - rescue: [{shell: a}]\n", "3:7: 'rescue' goes with a `block`, and there is none"),
         (P + "    - block: {shell: a}\n", "3:14: `block` is a list, this is a mapping | Put `- ` before its items."),
+        (P + "    - shell: a\n      retries: inf\n", "4:16: retries is a number from 0 on, this is 'inf'"),
+        (P + "    - debug: {msg: a, verbosity: inf}\n", "3:34: verbosity is a number from 0 on"),
+        (P + "    - shell: a\n      with_sequence: end=10001\n", "at most 10,000 numbers, this has 10,001"),
+        (P + "    - shell: a\n      with_sequence: start=5 end=1\n", "does not lead from its start to its end"),
+        (P + "    - shell: a\n      with_sequence: end=1 format=%0900000000d\n", "is no format of a number"),
+        (P + "    - shell: a\n      with_items: ['{% if x %}a{% endif %}']\n", "with_items takes no statements"),
+        (P + f"    - include_tasks: '{{{{ a[{'1' * 5000}] }}}}.yml'\n", "a template that only the run could fill in"),
+        ("- hosts: all\n  serial: \u00b2\n  tasks: [{shell: a}]\n", "serial is a number of hosts"),
         (P + "    - block: [{shell: a}]\n      loop: [1]\n", "4:7: a block has no key 'loop'"),
         (P + "    - include_tasks: no.yml\n", "3:22: there is no file 'no.yml' | Looked for "),
         (P + "    - include_tasks: '{{ ansible_os_family }}.yml'\n", "'ansible_os_family' is not known before the run"),
@@ -440,3 +452,39 @@ def test_files_that_include_each_other(tmp_path: Path) -> None:
     (tmp_path / "b.yml").write_text("- include_tasks: a.yml\n")
     (found,) = errors(P + "    - include_tasks: a.yml\n", tmp_path)
     assert "includes itself" in found
+
+
+def test_files_that_multiply_end(tmp_path: Path) -> None:
+    for number in range(15):
+        twice = f"- import_tasks: {number + 1}.yml\n" * 2
+        (tmp_path / f"{number}.yml").write_text(twice)
+    (tmp_path / "15.yml").write_text("- command: 'true'\n")
+    assert errors(P + "    - import_tasks: 0.yml\n", tmp_path) == [
+        "2:3: a play has more than 10,000 tasks, blocks and inclusions | Use `loop`, or fewer inclusions."
+    ]
+
+
+def test_playbooks_that_multiply_end(tmp_path: Path) -> None:
+    for number in range(15):
+        (tmp_path / f"{number}.yml").write_text(f"- import_playbook: {number + 1}.yml\n" * 2)
+    (tmp_path / "15.yml").write_text(P + "    - command: 'true'\n")
+    (said,) = errors("- import_playbook: 0.yml\n", tmp_path)
+    assert "a playbook has more than 1,000 plays and imports" in said
+
+
+def test_variables_that_multiply_are_left_for_the_run(tmp_path: Path) -> None:
+    layers = "".join(f"  a{n}: '{f'{{{{ a{n - 1} }}}}' * 8}'\n" for n in range(1, 9))
+    (found,) = tasks("- name: '{{ a8 }}'\n  command: 'true'", tmp_path, head=f"vars:\n  a0: x\n{layers}")
+    assert len(found.name) < 10_000
+
+
+def test_many_tasks_of_one_name_have_ids(tmp_path: Path) -> None:
+    found = tasks("- {name: same, command: 'true'}\n" * 3000, tmp_path)
+    assert found[-1].id == "same-3000"
+
+
+@pytest.mark.parametrize("module", ["shell", "script"])
+def test_braces_without_an_end_are_read_at_once(module: str, tmp_path: Path) -> None:
+    before = time.process_time()
+    errors(f"{P}    - {{{module}: '{'{{' * 50_000}'}}\n", tmp_path)
+    assert time.process_time() - before < 10

@@ -11,7 +11,7 @@ from checkrunner.patience import LONGEST_PATTERN, SECONDS
 from checkrunner.plan.bounds import MAX_BUILT, MAX_STEPS, MAX_TEXT
 from checkrunner.plan.filters import FILTERS, LEFT_OUT, TESTS
 from checkrunner.plan.magic import ANSIBLE_VERSION
-from checkrunner.plan.shelltext import READERS
+from checkrunner.plan.shellnames import READERS
 from checkrunner.plan.templates_environment import GLOBALS
 from checkrunner.plan.texts import Templates
 from checkrunner.plan.values import RemoteText

@@ -24,6 +24,8 @@ from checkrunner.plan.shellwords import commands_in, written_files
         ("df -P | sort; uptime && free", ["df", "sort", "uptime", "free"]),
         ("LC_ALL=C sudo -n /usr/sbin/smartctl -a", ["smartctl"]),
         ("sudo nice -n 5 timeout -k 1 5 rm x", ["rm"]),
+        ("sudo -u app A=1 rm x; sudo -niu app rm x; doas -u app rm x", ["rm", "rm", "rm"]),
+        ("env -u HOME rm x; stdbuf -o L rm x; timeout -s KILL 5 rm x; xargs -0 -a list rm", ["rm"] * 4),
         ("if test -e x; then rm x; fi", ["test", "rm", "fi"]),
         ("x=$(reboot)", ["reboot"]),
         ('x="now $(date) and"', ["date"]),

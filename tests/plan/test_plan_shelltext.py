@@ -118,6 +118,35 @@ def test_any_text_stays_text(context: tuple[str, str], text: str, tmp_path: Path
         ("{ echo 1; echo '", "'; } | sh"),
         ("for i in 1; do echo '", "'; done | python3"),
         ("export ", ""),
+        ("echo ", " 2>&1 | sh"),
+        ("echo ", " >| f | sh | cat; sh < f | echo x &>/dev/null | sh"),
+        ("(echo ", "; true) | sh"),
+        ('eval "$(echo ', ')"'),
+        ('bash -c "ls $(printf %s ', ')"'),
+        ("$(echo ", ")"),
+        ("bash <<< ", ""),
+        ("cat <<<", " | sh"),
+        ("while true; do true; done <<< ", ""),
+        ("bash < <(echo ", ")"),
+        ("echo ", " | tee >(sh)"),
+        ("echo ", " > >(sh)"),
+        ("x=([", "]=1)"),
+        ("eval 2>&1 ", ""),
+        ("eval &>/dev/null ", ""),
+        (">/dev/null 2> /dev/null eval ", ""),
+        ("x() { eval ", "; }; x"),
+        ("case x in (x) eval ", ";; esac"),
+        ("time -p eval ", ""),
+        ("coproc eval ", ""),
+        ("compgen -W ", ""),
+        ("declare -i n; n=", ""),
+        ("bash -c ", ""),
+        ("sudo -u root bash -ec ", ""),
+        ("docker exec x sh -c ", ""),
+        ("python3 -c ", ""),
+        ("ssh other ls ", ""),
+        ("timeout 5 ssh other ", ""),
+        ("awk ", " f"),
     ],
 )
 def test_where_nobody_can_be_sure(before: str, after: str) -> None:
@@ -127,6 +156,35 @@ def test_where_nobody_can_be_sure(before: str, after: str) -> None:
 @pytest.mark.parametrize("before", ["", "true; ", "sudo ", "A=1 ", "( "])
 def test_it_sets_no_variable_of_a_command(before: str) -> None:
     assert put(before, "LD_PRELOAD=/tmp/x.so", " ls") == f"{before}'LD_PRELOAD=/tmp/x.so' ls"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("ls ", " 2>&1 | bash"),
+        ("x=$(printf %s ", ")"),
+        ("stat $(dirname ", ")"),
+        ("bash -c 'grep \"$1\" f' _ ", ""),
+        ("awk -v x=", " '$1 == x' f"),
+        ("awk -v ", " 1"),
+        ("grep '[", "]' f"),
+        ("grep -c ", " f"),
+        ("systemctl status ssh ", ""),
+        ("cat <<< ", " | wc -c"),
+        ("printf %s ", " > >(cat)"),
+        ("printf %s ", " >| f"),
+        ("ls &>/dev/null; ls ", ""),
+        ("(true); ls ", ""),
+        ("x() { ls ", "; }"),
+    ],
+)
+def test_it_is_not_refused_for_nothing(before: str, after: str) -> None:
+    assert put(before, "a b", after) is not None
+
+
+@pytest.mark.parametrize("before", ["export ", "alias ", "eval ", 'bash -c "', "bash -c 'true; "])
+def test_it_sets_no_variable_for_good(before: str) -> None:
+    assert put(before, "PATH=/tmp", ' x"' if '"' in before else " x'" if "'" in before else "") is None
 
 
 def test_plain_text_stands_anywhere() -> None:
@@ -155,3 +213,12 @@ def test_a_long_command_is_read_once() -> None:
         shell.add("\n")
     assert shell.end()
     assert shell.size == len(shell.text)
+
+
+def test_many_words_of_a_command_are_read_once() -> None:
+    shell = ShellText()
+    shell.add("ls")
+    for number in range(20_000):
+        shell.add(" ")
+        assert shell.add_inert(f"a b{number}")
+    assert shell.end()

@@ -135,6 +135,7 @@ OTHER_WAYS = [
     "v.split(';')",
     "v.encode()",
     "v.encode().decode()",
+    "v.encode()[0:].decode()",
     "' '.join([v])",
     "v.join(['a', 'b'])",
     "{'a': v}.a",

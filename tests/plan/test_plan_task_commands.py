@@ -108,6 +108,10 @@ def test_a_directory_that_is_not_there(shell: str) -> None:
         ("creates", "here", False),
         ("creates", "h*e", False),
         ("creates", "he[rx]e", False),
+        ("creates", "h[!a-d]re", False),
+        ("creates", "two[x ]words", False),
+        ("creates", "[$(touch made)]", True),
+        ("removes", "[`touch made`;touch made]", False),
         ("creates", "two words", False),
         ("creates", "$WORK/here", False),
         ("creates", "not-here", True),
@@ -128,6 +132,7 @@ def test_whether_it_is_needed(shell: str, tmp_path: Path, key: str, path: str, r
     assert done.stdout == ("ran\n" if runs else f"skipped, since {path} {why}\n")
     assert (done.returncode, done.stderr) == (0, "")
     assert command.conditional
+    assert not (tmp_path / "made").exists()
 
 
 @pytest.mark.parametrize(("more", "got"), [({}, "a\n b'\n"), ({"stdin_add_newline": False}, "a\n b'")])
@@ -186,6 +191,33 @@ def test_text_from_a_host_is_one_word(shell: str) -> None:
         assert done.stdout == "<a; echo b $(id)><x>"
 
 
+@pytest.mark.parametrize(
+    ("module", "args"),
+    [
+        (Module.COMMAND, {"cmd": "echo {{ r.stdout }}"}),
+        (Module.COMMAND, {"argv": argv("echo", "{{ r.stdout }}")}),
+        (Module.SHELL, {"cmd": "echo {{ r.stdout }}"}),
+        (Module.RAW, {"cmd": "echo {{ r.stdout }}"}),
+        (Module.SCRIPT, {"text": "", "rest": "{{ r.stdout }}"}),
+    ],
+)
+@pytest.mark.parametrize(
+    "later",
+    ["echo {{ t.cmd if t.cmd is string else t.cmd[1] }}", 'echo "{{ t.cmd if t.cmd is string else t.cmd[1] }}"'],
+)
+def test_what_a_result_shows_of_a_command_is_text_in_later_ones(
+    shell: str, module: Module, args: dict[str, Any], later: str
+) -> None:
+    before = made(module, names={"r": {"stdout": RemoteText("$(printf run)")}}, **args)
+    done = run(shell, made(Module.SHELL, cmd=later, names={"t": {"cmd": before.cmd}}))
+    assert "$(printf run)" in done.stdout, "not what it prints"
+
+
+def test_a_command_of_the_playbook_alone_can_be_run_again(shell: str) -> None:
+    before = made(Module.SHELL, cmd="echo '{{ word }}'", names={"word": "a b"})
+    assert run(shell, made(Module.SHELL, cmd="{{ t.cmd }}", names={"t": {"cmd": before.cmd}})).stdout == "a b\n"
+
+
 def test_what_is_left_out(shell: str) -> None:
     names = {"here": "/usr"}
     left = "{{ nowhere | default(omit) }}"
@@ -210,3 +242,16 @@ def test_an_environment_from_variables(shell: str) -> None:
     assert found == {"X": "2", "Y": "y"}
     with pytest.raises(TemplateError, match="does not come to a mapping"):
         task_environment(task, {"a": "text", "b": {}}, Templates())
+
+
+@pytest.mark.parametrize("module", [Module.SHELL, Module.RAW])
+def test_what_reads_other_quotes_gets_no_text_of_a_host(shell: str, module: Module, tmp_path: Path) -> None:
+    names = {
+        "a": RemoteText("\\"),
+        "b": RemoteText(f", open({str(tmp_path / 'made')!r}, chr(119))) #"),
+        "c": RemoteText("ok"),
+    }
+    with pytest.raises(TemplateError, match="python3 is no shell that is known"):
+        made(module, cmd="print({{ a }},{{ b }})", executable="/usr/bin/python3", names=names)
+    assert run(shell, made(module, cmd="print('{{ c }}')", executable="/usr/bin/python3", names=names)).stdout == "ok\n"
+    assert run(shell, made(module, cmd="echo {{ a }}", executable="/bin/bash", names=names)).stdout == "\\\n"

@@ -28,6 +28,7 @@ from checkrunner.model.sources import Secret, Template
 from checkrunner.model.tasks import Module, Task, TaskState
 from checkrunner.model.values import MOST_PARSED_BYTES
 from checkrunner.plan.facts_script import SECTION
+from checkrunner.plan.taint import is_tainted
 from checkrunner.plan.task_commands import NOT_BEGUN, NOT_NEEDED
 from checkrunner.plan.task_names import found_by_tasks
 from checkrunner.plan.task_results import TaskResult, loop_result, registered_task, text_query
@@ -129,6 +130,8 @@ def test_fail() -> None:
     assert said(settle(Module.FAIL)) == ["Failed as requested from task"]
     found = settle(Module.FAIL, {"msg": text("no {{ a }}")}, {"a": 1})
     assert (states(found), said(found)) == (("crit", "failed"), ["no 1"])
+    several = settle(Module.FAIL, {"msg": (text("{{ a }}"), "x")}, {"a": RemoteText("$(id)")})
+    assert (said(several), is_tainted(several.registered["msg"])) == (["$(id)\nx"], True)
 
 
 def test_set_fact_keeps_types_and_secrets() -> None:
@@ -154,6 +157,9 @@ def test_what_cannot_be_evaluated_has_failed() -> None:
         assert states(found) == ("crit", "failed")
         assert "'nowhere' is not defined" in said(found)[0]
         assert found.registered["failed"]
+    quoting = settle(Module.SET_FACT, {"facts": {"a": text("{{ r | human_to_bytes }}")}}, {"r": RemoteText("$(id)")})
+    assert "'$(id)' is no size" in quoting.registered["msg"]
+    assert is_tainted(quoting.registered["msg"])
 
 
 def test_failures_that_do_not_matter() -> None:
@@ -201,6 +207,7 @@ def judge(
     reads: Sequence[Stream] = (),
     unable: Verdict | None = None,
     attempt: int = 1,
+    rescued: bool = False,
     **more: Any,
 ) -> Judgement:
     outputs = {}
@@ -226,7 +233,7 @@ def judge(
         )
         for query in queries
     ]
-    return TASKS.judge(step, result, names or {}, given, unable, attempt=attempt)
+    return TASKS.judge(step, result, names or {}, given, unable, attempt=attempt, rescued=rescued)
 
 
 def test_the_result_of_a_command() -> None:
@@ -310,6 +317,8 @@ def test_a_command_that_was_not_run_to_its_end() -> None:
     assert states(own) == ("crit", "failed")
     ignored = judge(planned(Module.SHELL, ignore_errors=True), None, unable=unable(), execution=Execution.STUCK)
     assert states(ignored) == ("unknown", "ignored")
+    rescued = judge(planned(Module.SHELL), None, unable=unable(), execution=Execution.STUCK, rescued=True)
+    assert (states(rescued), said(rescued)) == (("unknown", "rescued"), ["was ended by its timeout (rescued)"])
 
 
 def answered(probe: Probe) -> dict[str, ProbeResult]:
@@ -356,11 +365,38 @@ def test_a_command_that_never_gets_there_has_failed() -> None:
     assert TASKS.again(without, judge(without, 0).registered, {}, 1) is None
 
 
+def test_until_of_a_task_without_a_command() -> None:
+    until = Until(conditions=(text("d.msg == 'y'"),), retries=2, delay_s=60.0)
+    found = settle(Module.DEBUG, {"msg": text("x")}, register="d", until=until)
+    assert (states(found), said(found)) == (("crit", "failed"), ["until: d.msg == 'y' did not hold in 1 attempt"])
+    assert states(settle(Module.DEBUG, {"msg": text("y")}, register="d", until=until)) == ("ok", "ok")
+
+
+def test_failed_when_counts_more_than_until() -> None:
+    until = Until(conditions=(text("r.rc == 0"),), retries=1, delay_s=0.0)
+    one = planned(Module.SHELL, register="r", until=until, failed_when=(text("false"),))
+    found = judge(one, 3, attempt=2)
+    assert (states(found), found.registered["failed"], found.verdict.noted) == (("ok", "changed"), True, True)
+    assert said(found) == ["until: r.rc == 0 did not hold in 2 attempts (failed_when does not hold)"]
+    odd = replace(until, conditions=(text("r.nothing.there"),))
+    assert states(judge(planned(Module.SHELL, register="r", until=odd, failed_when=(text("false"),)), 3)) == (
+        "crit",
+        "failed",
+    )
+
+
 def test_facts_are_variables_from_now_on() -> None:
     printed = f"{SECTION}uptime\n42.5 3\n{SECTION}load\n0.5 1 2 1/2 3\n"
     found = judge(planned(Module.SETUP), stdout=printed, reads=[Stream.STDOUT])
     assert found.facts["ansible_uptime_seconds"] == 42
     assert found.facts["ansible_facts"]["loadavg"] == {"1m": 0.5, "5m": 1.0, "15m": 2.0}
+
+
+def test_a_host_that_tells_no_facts_could_not_be_looked_at() -> None:
+    found = judge(planned(Module.SETUP), 2, reads=[Stream.STDOUT])
+    assert (states(found), said(found)) == (("unknown", "failed"), ["the host has told no facts (rc 2)"])
+    assert found.registered["failed"]
+    assert not found.facts
 
 
 # ---- results of others

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -547,3 +548,25 @@ def test_a_default_behind_filters_is_one_before_anything_connects(templates: Tem
 @pytest.mark.parametrize("content", ["{{ now() }}", "{{ '%Y' | strftime }}", "{{ '%Y' | strftime(0) }}"])
 def test_the_time_is_known_only_where_it_is_handed_in(content: str) -> None:
     assert "is not known here" in failure(Templates(), text(content)).message
+
+
+@pytest.mark.parametrize("expression", ["(size ~ 'x') | number", "(size ~ '!') | human_to_bytes"])
+def test_a_long_text_is_no_number_at_once(templates: Templates, expression: str) -> None:
+    before = time.process_time()
+    fault = bad_expression(templates, expression, size=RemoteText("1" * 100_000))
+    assert time.process_time() - before < 2
+    assert len(str(fault)) < 1000
+
+
+def test_a_long_text_is_not_shown_whole(templates: Templates) -> None:
+    with pytest.raises(TemplateError) as caught:
+        templates.render(text("eval {{ out }}"), {"out": RemoteText("a b" * 100_000)}, for_shell=True)
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(("word", "true"), [("yes", True), ("no", False)])
+def test_a_secret_word_is_true_or_false(templates: Templates, word: str, true: bool) -> None:
+    names = {"x": Secret(word)}
+    assert templates.evaluate(text("x | bool"), names) is true
+    assert templates.evaluate(text("x is truthy(convert_bool=true)"), names) is true
+    assert templates.evaluate(text("x is falsy(convert_bool=true)"), names) is not true

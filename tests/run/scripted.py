@@ -65,7 +65,7 @@ def done(step: Step, rc: int = 0) -> Result:
 class FakeScript:
     """Commands are the checks' keys; those starting with ``skip`` are skipped, with ``bad`` fail to render, with
     ``here`` need no host. `loops` are the items of a check by its key, `followers` the checks that follow one that is
-    not ok, `attempts` how often one runs."""
+    not ok, `attempts` how often one runs, `held` what keeps one from being run."""
 
     host: Host
     checks: Sequence[PlannedCheck]
@@ -77,11 +77,14 @@ class FakeScript:
     attempts: Mapping[str, int] = field(default_factory=dict)
     delay_s: float = 0.01
     on: Mapping[str, str] = field(default_factory=dict)
+    held: dict[str, str] = field(default_factory=dict)
 
     def resolve(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Step | Skip | Items | Settled:
         self.seen[planned.key] = set(outcomes)
         if planned.key.startswith("skip"):
             return Skip(planned=planned, reason="never")
+        if planned.key in self.held:
+            return Skip(planned=planned, reason="held back", subject=self.held[planned.key])
         if planned.key.startswith("bad"):
             raise TemplateError("no such variable")
         if planned.key.startswith("here"):

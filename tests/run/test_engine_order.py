@@ -446,6 +446,60 @@ def test_a_skip_holds_for_all() -> None:
     assert verdicts(outcomes) == {"h0": {"skip-once": "skipped", "after": "ok"}, "h1": {"after": "ok"}}
 
 
+@pytest.mark.parametrize("subject", ["tasks", "pre_checks", "needs"])
+def test_a_host_that_its_own_checks_keep_from_it_leaves_it_to_the_next(subject: str) -> None:
+    hosts, recorder = Hosts(), Recorder()
+    checks = [planned("once", once=True), planned("after", needs=["once"])]
+    scripts = [script(f"h{number}", checks) for number in range(3)]
+    scripts[0].held["once"] = scripts[2].held["once"] = subject
+
+    outcomes = run(hosts, scripts, forks=1, recorder=recorder)
+
+    assert hosts.ran("once") == ["h1"]
+    assert verdicts(outcomes) == {"h0": {"after": "ok"}, "h1": {"once": "ok", "after": "ok"}, "h2": {"after": "ok"}}
+    assert recorder.of("check_finished").count("once") == 1
+
+
+def test_the_first_host_runs_it_at_its_place() -> None:
+    hosts = Hosts()
+    checks = [planned("a"), planned("once", once=True), planned("z")]
+
+    run(hosts, [script("h0", checks)])
+
+    assert hosts.sessions[0][1].started == ["a", "once", "z"]
+
+
+def test_where_all_are_kept_from_it_that_is_said_once() -> None:
+    hosts = Hosts()
+    scripts = [script(f"h{number}", [planned("once", once=True)]) for number in range(2)]
+    for one in scripts:
+        one.held["once"] = "needs"
+
+    assert verdicts(run(hosts, scripts)) == {"h0": {}, "h1": {"once": "skipped"}}
+
+
+def test_a_host_that_is_not_begun_any_more_sees_what_came_of_it() -> None:
+    hosts = Hosts(behaves={"h0": {"own": fail}})
+    checks = [planned("once", once=True), planned("own"), planned("after", needs=["once"], stage=1)]
+
+    outcomes = run(hosts, [script(f"h{n}", checks) for n in range(3)], play(forks=1, max_fail=1), play())
+
+    assert verdicts(outcomes)["h1"] == {"own": "unknown", "after": "ok"}
+
+
+def test_hosts_of_a_batch_that_is_not_begun_wait_for_nobody() -> None:
+    hosts = Hosts(behaves={"h0": {"once": fail}})
+    checks = [planned("once", once=True), planned("after", needs=["once"], stage=1)]
+
+    outcomes = run(hosts, [script(f"h{n}", checks) for n in range(3)], play(serial=[1, 2], max_fail=1), play())
+
+    assert verdicts(outcomes) == {
+        "h0": {"once": "crit", "after": "ok"},
+        "h1": {"after": "ok"},
+        "h2": {"once": "unknown", "after": "ok"},
+    }
+
+
 def test_an_interrupt_while_others_wait_for_it() -> None:
     running = asyncio.Event()
 
@@ -639,6 +693,20 @@ def test_it_is_connected_to_once_a_check_turns_out_to_be_its_own() -> None:
     assert outcomes[0].agent == "fake"
 
 
+def test_the_time_to_connect_is_not_that_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checkrunner.run.turns._ANSWER_GRACE_S", 0.05)
+    gate = asyncio.Event()
+    hosts = Hosts(gates={"h0": gate})
+    one = script("h0", [planned("x", delegate_to="{{ where }}")])
+    one.timeout_s = 0.05
+
+    async def let_in(_stop: Stop) -> None:
+        await asyncio.sleep(0.3)
+        gate.set()
+
+    assert verdicts(run(hosts, [one], stop_on=let_in)) == {"h0": {"x": "ok"}}
+
+
 def test_an_interrupt_while_it_is_connected_to() -> None:
     async def main() -> list[HostOutcome]:
         hosts = Hosts(gates={"h0": asyncio.Event()})
@@ -675,15 +743,22 @@ def test_any_order_of_plays_yields_each_outcome_once(data: st.DataObject) -> Non
         for number, kind in enumerate(data.draw(st.lists(st.sampled_from(["c", "fail", "skip", "bad", "there"]))))
     ]
     checks.sort(key=lambda check: check.stage)
+    for number in range(1, len(checks)):
+        earlier = [check.key for check in checks[:number]]
+        checks[number] = replace(checks[number], needs=frozenset(data.draw(st.sets(st.sampled_from(earlier)))))
     dead = data.draw(st.sets(st.sampled_from([*names, "lb"])))
     behaves = {name: {check.key: fail for check in checks if check.key.startswith("fail")} for name in names}
     hosts = Hosts(dead={name: UnreachableError("refused") for name in dead}, behaves=behaves)
     on = {check.key: "lb" for check in checks if check.key.startswith("there")}
     recorder = Recorder()
+    scripts = [script(name, checks, on=on) for name in names]
+    for one in scripts:
+        kept = data.draw(st.sets(st.sampled_from([check.key for check in checks] or ["none"])))
+        one.held |= dict.fromkeys(kept, data.draw(st.sampled_from(["tasks", "when"])))
 
     outcomes = run(
         hosts,
-        [script(name, checks, on=on) for name in names],
+        scripts,
         *plays,
         forks=data.draw(st.integers(1, 4)),
         recorder=recorder,

@@ -206,8 +206,47 @@ def test_a_stop_ends_the_waiting_for_the_next_attempt() -> None:
 
     outcome = run(script, session, stop_on=interrupt)
 
-    assert [str(check.verdict.state) for check in outcome.checks] == ["ok", "unknown"]
+    assert [str(check.verdict.state) for check in outcome.checks] == ["unknown", "unknown"], "not known how it ends"
+    (reason,) = outcome.checks[0].verdict.reasons
+    assert reason.message == "until: was not met after 1 attempt, and the run was interrupted"
+    assert outcome.checks[0].result is not None
     assert session.started == ["u"]
+
+
+def test_a_last_attempt_counts_also_where_the_run_ends_with_it() -> None:
+    stops: list[Stop] = []
+
+    async def ends(step: Step) -> Result:
+        stops[0].set("deadline")
+        return done(step)
+
+    async def keep(stop: Stop) -> None:
+        stops.append(stop)
+
+    script = FakeScript(host=HOST, checks=[repeated("u")], attempts={"u": 1})
+    outcome = run(script, FakeSession(behaviours={"u": ends}), stop_on=keep)
+
+    assert outcome.checks[0].verdict.state is VerdictState.OK
+
+
+def test_a_host_that_is_lost_ends_the_waiting_for_the_next_attempt() -> None:
+    async def lose(step: Step) -> Result:
+        await asyncio.sleep(0.05)
+        session.lost.set()
+        return done(step, 1)
+
+    async def failing(step: Step) -> Result:
+        return done(step, 1)
+
+    session = FakeSession(behaviours={"u": failing, "z": lose})
+    script = FakeScript(
+        host=HOST, checks=[repeated("u"), planned("z", session="other")], attempts={"u": 9}, delay_s=60.0
+    )
+
+    outcome = run(script, session)
+
+    assert outcome.checks[0].verdict.state is VerdictState.UNKNOWN
+    assert "until: was not met after 1 attempt, and the link ended" in outcome.checks[0].verdict.reasons[0].message
 
 
 def test_an_attempt_that_is_refused_ends_it() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from command_line import call_here
 from sshd import SshdFixture
 
 ROOT = Path(__file__).parents[2]
@@ -88,7 +89,11 @@ class CommandLine:
             preexec_fn=os.setpgrp,
         )
 
-    def run(self, text: str, *args: object, timeout_s: float = 50.0) -> Outcome:
-        """Run a playbook; the report comes as JSON on stdout."""
-        argv = self.run_args(self.playbook(text), "--format", "json", *args)
-        return self.call(argv, timeout_s)
+    def call_here(self, argv: list[str]) -> Outcome:
+        """Run to the end in this process: a quarter of what it costs, see `command_line`."""
+        done = call_here(argv[3:], folder=self.folder, env=self.env())
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    def run(self, text: str, *args: object) -> Outcome:
+        """Run a playbook, in this process; the report comes as JSON on stdout."""
+        return self.call_here(self.run_args(self.playbook(text), "--format", "json", *args))

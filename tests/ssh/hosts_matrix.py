@@ -44,7 +44,7 @@ def measure(kind: str) -> Cells:
         with MatrixHost(Path(folder) / "host", KINDS[kind]) as host:
             client.mkdir()
             # (Few at a time: who is started beside forty others may take so long that its input counts as lost.)
-            outcome = _Client(folder=client, sshd=host).run(PLAY, "--forks", 10, timeout_s=100)
+            outcome = _Client(folder=client, sshd=host).run(PLAY, "--forks", 10)
             assert outcome.code == 3, outcome.stdout + outcome.stderr
             report = outcome.report
             host.assert_clean()

@@ -279,7 +279,7 @@ def test_an_ipv6_address_with_port_and_zone(tmp_path: Path, address: str, form: 
         )
         cli = CommandLine(folder=tmp_path, sshd=sshd)
         known_args = ["--known-hosts", known, "--ssh-config", "none", "--format", "json"]
-        outcome = cli.call(cli.argv("run", cli.playbook(PLAY), "-i", inventory, *known_args))
+        outcome = cli.call_here(cli.argv("run", cli.playbook(PLAY), "-i", inventory, *known_args))
         assert outcome.code == 0, outcome.stdout + outcome.stderr
         jump = {"ssh_common_args": f"-J {sshd.user}@[{address}]:{sshd.port}"}
         both = tmp_path / "both"

@@ -346,7 +346,7 @@ def test_flags_and_inventory(host: Callable[..., Become]) -> None:
         "      vars:", f"      vars:\n        ansible_become: true\n        ansible_become_user: {OTHER}"))  # fmt: skip
     argv = cli.run_args(cli.playbook(check % OTHER), "--format", "json")
     argv[argv.index("-i") + 1] = str(inventory)
-    assert cli.call(argv).code == 0
+    assert cli.call_here(argv).code == 0
 
 
 def test_the_password_of_the_inventory(host: Callable[..., Become]) -> None:
@@ -356,7 +356,7 @@ def test_the_password_of_the_inventory(host: Callable[..., Become]) -> None:
         "      vars:", f'      vars:\n        ansible_become_password: "{PASSWORD}"'))  # fmt: skip
     argv = cli.run_args(cli.playbook(WHO.format(user="root", method="sudo", login=LOGIN)), "--format", "json")
     argv[argv.index("-i") + 1] = str(inventory)
-    outcome = cli.call(argv)
+    outcome = cli.call_here(argv)
     assert outcome.code == 0, outcome.stdout
     assert PASSWORD not in outcome.stdout + outcome.stderr
 
@@ -370,7 +370,7 @@ def test_the_agent_in_shell_becomes_others_too(host: Callable[..., Become], pass
     inventory.write_text(inventory.read_text().replace("      vars:", "      vars:\n        checkrunner_agent: shell"))
     argv = cli.run_args(cli.playbook(WHO.format(user=OTHER, method="sudo", login=LOGIN)), "--format", "json")
     argv[argv.index("-i") + 1] = str(inventory)
-    outcome = cli.call(argv)
+    outcome = cli.call_here(argv)
     assert outcome.code == 0, outcome.stdout
     (line,) = outcome.finding("who")["slices"][0]["lines"]
     home = str(at(cli).homes[OTHER])
@@ -715,7 +715,7 @@ def test_elsewhere_it_is_as_the_other_host_says(host: Callable[..., Become], sel
           checks: [{{id: plain, run: id -un, expect: {{stdout: {{equals: {LOGIN}}}}}}}]
         """)
     known = ["--known-hosts", cli.sshd.known_hosts, "--ssh-config", "none"]
-    outcome = cli.call(cli.argv("run", playbook, "-i", inventory, *known, "--format", "json"))
+    outcome = cli.call_here(cli.argv("run", playbook, "-i", inventory, *known, "--format", "json"))
 
     assert outcome.report["totals"]["verdict"] == {"ok": 2, "unknown": 1}, outcome.stdout
     assert "become_password_wrong" in reason(outcome, "own")

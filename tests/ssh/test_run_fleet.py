@@ -92,7 +92,7 @@ def test_a_host_that_cannot_be_reached_has_no_vote(fleet: CommandLine) -> None:
         """
     )
     argv = fleet.argv("run", playbook, "-i", inventory, "-i", gone, "--known-hosts", fleet.sshd.known_hosts)
-    outcome = fleet.call([*argv, "--ssh-config", "none", "--format", "json"])
+    outcome = fleet.call_here([*argv, "--ssh-config", "none", "--format", "json"])
 
     assert outcome.code == 3, outcome.stderr
     assert outcome.report["totals"]["verdict"] == {"ok": 8, "unknown": 2}
@@ -104,5 +104,5 @@ def test_the_examples_of_the_manual(fleet: CommandLine, number: int) -> None:
     assert len(examples) == 2
     inventory = fleet.folder / "groups.ini"
     inventory.write_text("[gpu]\ngpu1\n[web]\nweb1 region=west\n")
-    outcome = fleet.call(fleet.argv("lint", fleet.playbook(examples[number]), "-i", inventory))
+    outcome = fleet.call_here(fleet.argv("lint", fleet.playbook(examples[number]), "-i", inventory))
     assert outcome.code == 0, outcome.stdout + outcome.stderr

@@ -114,7 +114,7 @@ def test_a_long_command_arrives_whole(cli: CommandLine) -> None:
                                                  "expect": {"stdout": {"equals": "200000"}}}]}])
     )  # fmt: skip
 
-    outcome = cli.call(cli.run_args(cli.folder / "long.json", "--format", "json"))
+    outcome = cli.call_here(cli.run_args(cli.folder / "long.json", "--format", "json"))
 
     assert verdicts(outcome) == {}
 

@@ -158,7 +158,7 @@ def test_dead_hosts_are_incomplete_and_the_others_are_looked_at(tmp_path: Path, 
         "--format", "json",
     )  # fmt: skip
 
-    outcome = cli.call(argv)
+    outcome = cli.call_here(argv)
 
     assert outcome.code == 3
     (incomplete,) = outcome.report["incomplete"]
@@ -194,7 +194,7 @@ def test_a_password_is_asked_for_and_appears_nowhere(make_sshd: object, tmp_path
         "--format", "json", "-v",
     )  # fmt: skip
 
-    outcome = cli.call(argv)
+    outcome = cli.call_here(argv)
 
     assert outcome.finding("a")["verdict"] == "crit"
     assert "open-sesame" not in outcome.stdout + outcome.stderr
@@ -219,7 +219,7 @@ def test_settings_that_are_templates_reach_the_host(make_sshd: object, tmp_path:
         "-i", tmp_path / "inventory.yml", "-e", "login=root", "--ssh-config", "none", "--format", "json", "-v",
     )  # fmt: skip
 
-    outcome = cli.call(argv)
+    outcome = cli.call_here(argv)
 
     assert outcome.finding("a")["hosts"] == "h[1-2]"
     assert outcome.report["totals"]["host"] == {"reached": 2, "unsupported": 1}

@@ -106,6 +106,6 @@ def test_progress_says_what_a_command_waits_for(cli: CommandLine) -> None:
         playbook = cli.playbook(
             f"- hosts: all\n  checks: [{{id: lock, run: 'flock {names['/run/lock/backup.lock']} true', timeout: 13}}]\n"
         )
-        outcome = cli.call(cli.run_args(playbook, "--format", "json"))
+        outcome = cli.call_here(cli.run_args(playbook, "--format", "json"))
 
     assert re.search(r"running: h1 lock [\d.]+ s idle flock \S*backup\.lock, locked by .* \(flock\)", outcome.stderr)
