@@ -15,6 +15,7 @@ from checkrunner.findings.textview import LINE_BYTES, line_view
 from checkrunner.findings.tokens import TokenEstimate
 from checkrunner.model.errors import UsageError
 from checkrunner.model.results import RawLine
+from checkrunner.model.seams import TokenCounter
 from checkrunner.render.slices import SliceRow, SliceSummary, text_row
 
 __all__ = ["MOST_DIRECT", "Sliced", "slice_stream", "slice_text"]
@@ -42,13 +43,13 @@ class Sliced:
     summary: SliceSummary
 
 
-def slice_text(path: str, budget: int, *, numbered: bool) -> Sliced:
+def slice_text(path: str, budget: int, *, numbered: bool, counter: TokenCounter | None = None) -> Sliced:
     """The lines of a file that matter; ``-`` is standard input. Raises UsageError for a file that cannot be read."""
     if path == "-":
-        return slice_stream(sys.stdin.buffer, budget, numbered=numbered)
+        return slice_stream(sys.stdin.buffer, budget, numbered=numbered, counter=counter)
     try:
         with open(path, "rb") as file:
-            return slice_stream(file, budget, numbered=numbered)
+            return slice_stream(file, budget, numbered=numbered, counter=counter)
     except IsADirectoryError:
         raise UsageError(f"{path} is a directory", hint="Name a file, or - for standard input") from None
     except OSError as error:
@@ -56,9 +57,9 @@ def slice_text(path: str, budget: int, *, numbered: bool) -> Sliced:
         raise UsageError(f"cannot read {path}: {error.strerror or error}", hint=hint) from error
 
 
-def slice_stream(stream: BinaryIO, budget: int, *, numbered: bool) -> Sliced:
-    """The lines of a stream that matter, in at most `budget` tokens by estimate; `numbered` where line and count stand
-    before each text and are to be paid for. Cost: memory for 4 MiB of input at most, however long it is."""
+def slice_stream(stream: BinaryIO, budget: int, *, numbered: bool, counter: TokenCounter | None = None) -> Sliced:
+    """The lines of a stream that matter, in at most `budget` tokens as `counter` estimates them; `numbered` where line
+    and count stand before each text and are to be paid for. Cost: memory for 4 MiB of input at most, however long it is."""
     begin = _read(stream, MOST_DIRECT + 1)
     if _is_binary(begin):
         return Sliced(rows=(), summary=SliceSummary(total_lines=begin.count(b"\n"), binary=True))
@@ -68,12 +69,10 @@ def slice_stream(stream: BinaryIO, budget: int, *, numbered: bool) -> Sliced:
     else:
         raw, total = grouped_lines(begin, stream)
     ranking = rank(_rows(raw), total_lines=total, most=budget // _LEAST_TOKENS + _MORE_ENTRIES)
-    return _fitted(ranking, budget, numbered=numbered)
+    return _fitted(ranking, budget, numbered, counter or TokenEstimate())
 
 
-def _fitted(ranking: Ranking, budget: int, *, numbered: bool) -> Sliced:
-    counter = TokenEstimate()
-
+def _fitted(ranking: Ranking, budget: int, numbered: bool, counter: TokenCounter) -> Sliced:
     def cost(entry: Entry, text: str) -> int:
         row = _row(entry, text)
         return counter.count(text_row(row) if numbered else row.text) + 1
