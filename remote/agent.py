@@ -67,7 +67,7 @@ END_KEYS = ("duration_ms", "sample_ms", "sample_count", "keep")
 RUN_KEYS = {"session", "timeout_ms", "cap", "input", "stdin"}.union(END_KEYS)
 RUN_SECTIONS = {"command", "cwd", "become", "requires"}
 SLICE_KEYS = set("of stream mode first last before after max_lines max_bytes line_bytes".split())
-SLICE_MODES = ("head", "tail", "lines", "bytes", "match")
+SLICE_MODES = "head tail lines bytes match salient".split()
 
 
 class Refused(Exception):
@@ -589,8 +589,10 @@ def scan_contains(capture, needle):
         lines = capture.kept_lines()
         yield ({"count": lines, "first": 1 if lines else 0},)
         return
-    if "\ufffd" in text(needle):
-        for step in scan_decoded(capture, text(needle)):
+    if "\ufffd" in text(needle):  # the slow way, for a text that holds the replacement character itself
+        import re
+
+        for step in scan_matches(capture, re.escape(text(needle)).encode()):
             yield step
         return
     per_line = b"\n" not in needle
@@ -628,18 +630,6 @@ def scan_contains(capture, needle):
         number += data.count(b"\n", seen, rest)
         data = data[rest:]
         yield None
-    yield ({"count": count, "first": found},)
-
-
-def scan_decoded(capture, needle):
-    """`contains` the slow way, for a text that holds the replacement character itself."""
-    count = found = 0
-    for line in scan_lines(capture, 1, LINE_MAX):
-        if line is None:
-            yield None
-        elif needle in decode_line(line[1]):
-            count += 1
-            found = found or line[0]
     yield ({"count": count, "first": found},)
 
 
@@ -1997,7 +1987,9 @@ class Agent(object):
         self.greeted = False
         self.max_sessions = 16
         self.canceling = []
-        self.states = self.prompts = self.archive = self.endings = self.resume = None  # modules, once they are here
+        self.parked = []  # slices that groups.py answers
+        # Modules, once they are here:
+        self.states = self.prompts = self.archive = self.endings = self.resume = self.groups = None
         self.needed = set()  # those that were asked for
         self.kept = {}  # processes that stay: pid -> start time; 0 -> when the first command that keeps began
         self.call_table = None
@@ -2432,7 +2424,7 @@ class Agent(object):
         module = type(sys)(name)
         ASSEMBLE(module.__dict__, decompress(values.get("code", b"")).split(b"\0"))
         setattr(self, name, module)
-        if name == "resume":
+        if name in ("resume", "groups"):
             module.begin(self)
         self.say({"t": "ok", "id": ident})
         for session in self.everyone():
@@ -2617,7 +2609,7 @@ class Agent(object):
         if run is None:
             raise Refused("no_such_run", "there is no run %d" % of)
         if run.done:
-            self.start_slice(ident, run, query)
+            self.start_slice(ident, query, run)
         else:
             run.waiting.append((ident, query))
 
@@ -2661,14 +2653,21 @@ class Agent(object):
         self.say(run.result())
         waiting, run.waiting = run.waiting, []
         for ident, query in waiting:
-            self.start_slice(ident, run, query)
+            self.start_slice(ident, query, run)
         self.ended.append(run)
         if self.archive is not None and len(self.ended) >= 2 * RECENT:
             self.archive.retire(self)
         elif len(self.ended) >= 2 * RECENT or self.store.left < 2 * run.cap:
             self.need("archive")
 
-    def start_slice(self, ident, run, query):
+    def start_slice(self, ident, query, run):
+        if query["mode"] == "salient":
+            self.parked.append((ident, query, run))
+            self.need("groups")
+            if self.groups:
+                self.groups.begin(self)
+            return
+
         def answered(pick, error):
             run.captures[query["stream"]].rest()
             if pick is None:
@@ -2677,13 +2676,12 @@ class Agent(object):
             payload = b"".join(pick.payload)
             total = run.captures[query["stream"]].lines
             answer = {"t": "slice", "id": ident, "total": total, "more": pick.more, "lines": pick.lines}
-            answer["payload"] = len(payload)
-            self.say(answer, payload)
+            self.say(dict(answer, payload=len(payload)), payload)
 
         self.jobs.append((scan_slice(run, query), answered, run))
 
     def work(self):
-        """A step of the first scan: about one chunk, so that nothing else waits long."""
+        """A step of the first scan: about one chunk, so that nothing else waits long. Then it is another's turn."""
         steps, answered, _run = self.jobs[0]
         self.scanning = True
         signal.setitimer(signal.ITIMER_REAL, REGEX_S)
@@ -2691,8 +2689,9 @@ class Agent(object):
             # The regular expression engine looks for signals while it works: even one that would never end stops.
             answer, error = next(steps), None
             until = time.monotonic() + 0.01
-            while answer is None or not isinstance(answer, tuple):
+            while not isinstance(answer, tuple):
                 if time.monotonic() > until:
+                    self.jobs.append(self.jobs.pop(0))
                     return
                 answer = next(steps)
         except Refused as refused:
@@ -2703,7 +2702,7 @@ class Agent(object):
             self.scanning = False
             signal.setitimer(signal.ITIMER_REAL, 0)
         del self.jobs[0]
-        answered(answer[0] if answer is not None else None, error)
+        answered(answer and answer[0], error)
 
     def check_cancelled(self):
         if self.jobs or [one for one in self.everyone() if one.held or (one.run is not None and one.run.ending)]:

@@ -430,7 +430,7 @@ ${_said}fi$_nl"
 _serve_slice() {
     eval "_x=\${_phase$_k_of-}"
     case $_k_mode:$_k_stream in
-    head:std* | tail:std* | lines:std* | bytes:std* | match:std*) ;;
+    head:std* | tail:std* | lines:std* | bytes:std* | match:std* | salient:std*) ;;
     *)
         _refuse "$_id" bad_request "no mode $_k_mode of a stream $_k_stream"
         return
@@ -1466,7 +1466,8 @@ _slice() {
     [ "$_from" -ge 1 ] || _from=1
     [ "$_to" -le "$_total" ] || _to=$_total
     # The plan: first the answer's own line, then the places of the bytes that it has.
-    _plan=$({
+    [ "$4" != salient ] || _plan=$(_groups "$2" "$_total" "$9" "${10}" "${11}" <"$_file")
+    [ "$4" = salient ] || _plan=$({
         [ "$4" != match ] || cat "$_d/a$2.m"
         echo .
         [ ! -s "$_file" ] || tr -c '\n' x <"$_file"
@@ -1505,6 +1506,95 @@ _slice() {
         ;;
     esac
     rm -f "$_d/a$2.m"
+}
+
+# _groups ID TOTAL MAX_LINES MAX_BYTES LINE_BYTES: the plan of an answer with the shapes of the lines that come. Lines are
+# alike but for digits; when there are too many shapes, those of one or two lines become alike but for their words, and
+# where that is not enough but for the words that speak of trouble. The last of these are the kinds: a line of a kind is
+# never a shape of its own again.
+_groups() {
+    tr '\000-\011\013-\037\177-\377' ' ' | awk -v id="$1" -v total="$2" -v lines="$3" -v bytes="$4" -v keep="$5" '
+        function alert(key) {
+            key = tolower(key)
+            if (match(key, trouble)) return substr(key, RSTART, RLENGTH)
+            return ""
+        }
+        function coarse(key, word) {
+            word = alert(key)
+            if (level > 1) return word " ?"
+            gsub(/[A-Za-z]+/, "a", key)
+            return word " " key
+        }
+        function add(g, number, at, size, n, end) {
+            if (!(g in count)) { groups++; first[g] = number; where[g] = at; long[g] = size; count[g] = 0; bad[g] = alert(g) }
+            else if (number < first[g]) { first[g] = number; where[g] = at; long[g] = size }
+            count[g] += n
+            if (last[g] < end) last[g] = end
+        }
+        function condense(g, c, i, n, few) {
+            level++
+            for (g in count) if (count[g] < 3 || level > 1) { few[++n] = g; c = coarse(g); size_of[c]++ }
+            for (i = 1; i <= n; i++) {
+                g = few[i]; c = coarse(g)
+                if (size_of[c] < 3 && level < 2 || c == g) continue
+                kind[c] = 1
+                add(c, first[g], where[g], long[g], count[g], last[g])
+                delete count[g]; delete first[g]; delete last[g]; delete where[g]; delete long[g]; delete bad[g]
+                groups--
+            }
+            for (c in size_of) delete size_of[c]
+            if (groups > most / 2 && level < 2) condense()
+        }
+        function better(g, b, turn) {
+            if (turn % 4 == 0 || turn % 4 == 2) { if ((bad[g] != "") != (bad[b] != "")) return bad[g] != "" }
+            if (turn % 4 == 0 || turn % 4 == 1) { if (count[g] != count[b]) return count[g] > count[b] }
+            else if (count[g] != count[b]) return count[g] < count[b]
+            return turn % 8 < 4 ? first[g] < first[b] : first[g] > first[b]
+        }
+        BEGIN {
+            most = 1000; level = 0; if (keep + 0 > bytes + 0) keep = bytes; keep += 0; bytes += 0; lines += 0
+            trouble = "error|fail|fatal|panic|except|corrupt|critical|denied|refused|timeout|killed|abort|emerg|warn|unable|cannot|lost|dead"
+        }
+        {
+            number++; size = length($0); at = offset; offset += size + 1
+            key = size > 1000 ? substr($0, 1, 700) " " substr($0, size - 299) : $0
+            gsub(/0x[0-9a-f]+|[0-9]+[0-9a-f]*/, "", key)
+            if (!(key in count)) {
+                if (level) { c = coarse(key); if (c in kind || level > 1) { key = c; kind[c] = 1 } }
+                if (!(key in count) && groups >= most) {
+                    condense()
+                    c = coarse(key)
+                    if (c in kind || level > 1) { key = c; kind[c] = 1 }
+                }
+            }
+            add(key, number, at, size, 1, number)
+        }
+        END {
+            for (turn = 0; n < lines && n < groups; turn++) {
+                b = ""; found = 0
+                for (g in count) if (!(g in taken) && (!found || better(g, b, turn))) { b = g; found = 1 }
+                if (!found) break
+                here = long[b] < keep ? long[b] : keep
+                if (sum + here > bytes) break
+                taken[b] = 1; sum += here; n++
+                for (i = n; i > 1 && first[list[i - 1]] > first[b]; i--) list[i] = list[i - 1]
+                list[i] = b
+            }
+            for (g in count) if (!(g in taken)) { more += count[g]; shapes++ }
+            printf "{\"t\":\"slice\",\"id\":%s,\"total\":%s,\"more\":%d,\"shapes\":%d,\"lines\":[", id, total, more, shapes
+            for (i = 1; i <= n; i++) {
+                g = list[i]; head[i] = long[g]; end = 0
+                if (long[g] > keep) { end = int(keep / 3); head[i] = keep - end }
+                tail[i] = end
+                printf "%s[%d,%d,%.0f,%d,%d,%d]", (i > 1 ? "," : ""), first[g], head[i], long[g] - head[i] - end, end, count[g], last[g]
+            }
+            printf "],\"payload\":%d}\n", sum
+            for (i = 1; i <= n; i++) {
+                g = list[i]
+                printf "%.0f %d\n", where[g] + 1, head[i]
+                if (tail[i]) printf "%.0f %d\n", where[g] + long[g] - tail[i] + 1, tail[i]
+            }
+        }'
 }
 
 # --- beginning and end ------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ SIDS_MAX = 64  # ended shells before anybody looks which of them have left proce
 def retire(agent):
     """Archive the runs that have ended but for the last ones, and forget what sessions know of processes long gone."""
     shelf = shelf_of(agent)
-    busy = [job[2] for job in agent.jobs]
+    busy = [job[2] for job in agent.jobs + agent.parked]
     old = [run for run in agent.ended[:-RECENT] if run not in busy]
     agent.ended = [run for run in agent.ended[:-RECENT] if run in busy] + agent.ended[-RECENT:]
     shelf.add(old)
@@ -54,7 +54,7 @@ def make_room(agent):
     """Outputs give way to new ones: those of the runs that ended first, but none of the last LATEST runs, and none that
     is just being read."""
     shelf, store = shelf_of(agent), agent.store
-    busy = [job[2] for job in agent.jobs]
+    busy = [job[2] for job in agent.jobs + agent.parked]
     while store.left < ROOM:
         freed = shelf.give_way()
         if not freed:

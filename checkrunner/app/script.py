@@ -27,7 +27,7 @@ __all__ = ["HostScript"]
 class HostScript:
     """Implements `model.seams.Script`. `judge`, `templates` and `redactor` are shared by all hosts of a run."""
 
-    __slots__ = ("_judge", "_names", "_plan", "_redactor", "_templates", "checks", "host")
+    __slots__ = ("_judge", "_names", "_plan", "_rcs", "_redactor", "_templates", "checks", "host")
 
     def __init__(self, plan: HostPlan, *, judge: Judge, templates: Templates, redactor: Redactor) -> None:
         self.host: Host = plan.host
@@ -39,6 +39,7 @@ class HostScript:
         plan.masked_by(redactor.redact)
         # A check's names are fixed when it is resolved: the same ones render its probes, judge it, choose its slices.
         self._names: dict[str, Mapping[str, object]] = {}
+        self._rcs: dict[str, int] = {}  # of the checks whose command failed
 
     def resolve(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Step | Skip | Items | Settled:
         """Render the check, with the probes that its expectations need and the slices it always wants."""
@@ -107,12 +108,14 @@ class HostScript:
         """The slices to fetch after the verdict."""
         if step.planned.check.task is not None and step.planned.check.task.no_log:
             return ()
+        if result.rc:
+            self._rcs[step.planned.key] = result.rc
         render = self._renderer(self._names[step.planned.key])
         return queries(step.planned.check, step, result, verdict, render)
 
     def show(self, step: Step, raw: RawSlice) -> Slice:
         """Text view, redaction and evidence id of what the host sent."""
-        return show(self.host.name, step.planned.key, step, raw, self._redactor)
+        return show(self.host.name, step.planned.key, step, raw, self._redactor, self._rcs.get(step.planned.key))
 
     def texts(self, outcome: CheckOutcome) -> tuple[str, str]:
         """The check's `why` and `fix` as they read on this host."""

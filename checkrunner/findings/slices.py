@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from checkrunner.findings.secret_names import secret_values
 from checkrunner.findings.secret_tags import GAP
@@ -37,8 +38,9 @@ from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Secret, Template
 
 __all__ = [
-    "DEFAULT_STDERR_LINES",
-    "DEFAULT_STDOUT_LINES",
+    "CANDIDATES",
+    "DECIDING_LINES",
+    "SHAPES",
     "Render",
     "early_queries",
     "is_binary",
@@ -49,8 +51,13 @@ __all__ = [
 Render = Callable[[Template], str]
 """Renders a template of the check for the host at hand."""
 
-DEFAULT_STDERR_LINES = 5
-DEFAULT_STDOUT_LINES = 10
+CANDIDATES = 24
+"""Lines of a salient slice: the budget chooses among them, by their rank."""
+DECIDING_LINES = 10
+SHAPES = 64
+"""Shapes that a host is asked for. More than are shown: what it knows of them is coarse."""
+_SHAPE_BYTES = 16 << 10
+_SHAPE_LINE_BYTES = 300
 _TEXT_SHARE = 8
 """Latin-1 text has fewer bytes that are not UTF-8 than one in so many."""
 _BINARY_BYTES = 40
@@ -64,8 +71,8 @@ def early_queries(check: Check, render: Render) -> tuple[SliceQuery, ...]:
 def queries(check: Check, step: Step, result: Result, verdict: Verdict, render: Render) -> tuple[SliceQuery, ...]:
     """The slices to fetch after the verdict: those declared for a failure, when the verdict is not ok or is noted.
 
-    A check that is not ok and declares no slice gets the last lines of stderr, and of stdout the lines that decided, or
-    else the last ones. Nothing is asked of an empty stream or a command that did not run, or twice.
+    A check that is not ok and declares no slice gets of stdout the lines that decided, if there are any; else, and of
+    stderr, those that tell most. Nothing is asked of an empty stream or a command that did not run, or twice.
     """
     troubled = verdict.noted or verdict.state not in {VerdictState.OK, VerdictState.SKIPPED}
     if not troubled or result.execution is Execution.NOT_RUN:
@@ -83,10 +90,10 @@ def queries(check: Check, step: Step, result: Result, verdict: Verdict, render: 
     )
 
 
-def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor) -> Slice:
+def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor, rc: int | None = None) -> Slice:
     """Make a slice of what the host sent: text view, secrets masked (the step's answers, those in its environment,
     known by type or name, whatever `redactor` does), evidence id. Where the lines have no numbers (`SliceMode.BYTES`)
-    there is no evidence id."""
+    there is no evidence id. Of a salient slice it chooses among the lines that the host sent; `rc` is the command's."""
     env = step.command.env
     given = [*env.values(), *(prompt.answer for prompt in step.command.prompts)]
     secrets: list[Secret | str] = [value for value in given if isinstance(value, Secret)]
@@ -105,17 +112,48 @@ def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor) -> 
         more_lines=raw.more_lines,
         why=mask(_why(query, raw)),
     )
+    if query.mode is SliceMode.SALIENT:
+        shown = _chosen(step.planned.check, shown, raw, rc)
     ranges = shown.ranges
     evidence = evidence_id(_segment(host), _segment(key), query.stream, ranges) if ranges else ""
-    return Slice(
-        stream=shown.stream,
-        query=query,
-        lines=lines,
-        total_lines=shown.total_lines,
-        more_lines=shown.more_lines,
-        why=shown.why,
-        evidence=evidence,
+    return replace(shown, evidence=evidence)
+
+
+def _chosen(check: Check, made: Slice, raw: RawSlice, rc: int | None) -> Slice:
+    """Of the shapes that the host found those that tell something, in reading order, each with its rank."""
+    # Few runs come here, and the start of all would pay for it.
+    from checkrunner.findings.salience import Row, rank
+
+    rows = [Row(line.number, line.text, line.count, line.last, line.cut_bytes) for line in made.lines]
+    declared = (rule.max_lines for rule in check.slices if rule.mode is made.query.mode and rule.stream is made.stream)
+    most = next(declared, CANDIDATES)
+    ranking = rank(rows, total_lines=raw.total_lines, stream=made.stream, rc=rc, most=most)
+    lines = [
+        SliceLine(
+            number=entry.number,
+            text=entry.text,
+            cut_bytes=entry.cut_bytes,
+            count=entry.count,
+            last=entry.last,
+            rank=entry.rank,
+        )
+        for entry in ranking.entries
+    ]
+    shown = replace(
+        made,
+        lines=tuple(sorted(lines, key=lambda line: line.number)),
+        more_lines=ranking.more_lines,
+        more_shapes=ranking.more_shapes + raw.more_shapes,
+        prefix=ranking.prefix,
     )
+    return replace(shown, why=_why_chosen(shown))
+
+
+def _why_chosen(shown: Slice) -> str:
+    if shown.more_lines or any(line.count > 1 for line in shown.lines):
+        return f"the most telling lines of {shown.stream}"
+    count = len(shown.lines)
+    return f"the one line of {shown.stream}" if count == 1 else f"all {count} lines of {shown.stream}"
 
 
 def _segment(name: str) -> str:
@@ -138,8 +176,7 @@ def _masked(lines: Sequence[SliceLine], mask: Callable[[str], str]) -> tuple[Sli
         texts = [mask(text).replace("\n", " ") for text in cut]
     texts = [text.rstrip(GAP).replace(GAP, "\u2026") for text in texts]
     return tuple(
-        line if text == line.text else SliceLine(number=line.number, text=text, cut_bytes=line.cut_bytes)
-        for line, text in zip(lines, texts, strict=True)
+        line if text == line.text else replace(line, text=text) for line, text in zip(lines, texts, strict=True)
     )
 
 
@@ -148,6 +185,8 @@ def _declared(check: Check, when: SliceWhen, render: Render) -> tuple[SliceQuery
 
 
 def _query(rule: SliceRule, render: Render) -> SliceQuery:
+    if rule.mode is SliceMode.SALIENT:
+        return _salient(rule.stream)
     return SliceQuery(
         mode=rule.mode,
         stream=rule.stream,
@@ -166,15 +205,13 @@ def _text(template: Template, render: Render) -> str:
 
 
 def _default(check: Check, step: Step, result: Result, render: Render) -> tuple[SliceQuery, ...]:
-    out: list[SliceQuery] = []
-    if _something_in(result.stderr):
-        out.append(_end_of(result.stderr, Stream.STDERR, DEFAULT_STDERR_LINES))
     deciding = [
         query
         for probe in step.probes
         if (query := _deciding(check, probe, result, render)) is not None and query.stream is Stream.STDOUT
     ]
-    return (*out, *(deciding or [_end_of(result.stdout, Stream.STDOUT, DEFAULT_STDOUT_LINES)]))
+    salient = [_telling(result.output(stream), stream) for stream in (Stream.STDERR, Stream.STDOUT)]
+    return (*deciding, *(salient[:1] if deciding else salient))
 
 
 def is_binary(output: Output) -> bool:
@@ -182,11 +219,17 @@ def is_binary(output: Output) -> bool:
     return output.binary or output.invalid_utf8_bytes * _TEXT_SHARE > output.bytes
 
 
-def _end_of(output: Output, stream: Stream, lines: int) -> SliceQuery:
-    """The last lines; of binary output, which tells nobody anything, the beginning of its first line."""
+def _telling(output: Output, stream: Stream) -> SliceQuery:
+    """The lines that tell something; of binary output, which tells nobody anything, the beginning of its first line."""
     if is_binary(output):
         return SliceQuery(mode=SliceMode.HEAD, stream=stream, max_lines=1, line_bytes=_BINARY_BYTES)
-    return SliceQuery(mode=SliceMode.TAIL, stream=stream, max_lines=lines)
+    return _salient(stream)
+
+
+def _salient(stream: Stream) -> SliceQuery:
+    return SliceQuery(
+        mode=SliceMode.SALIENT, stream=stream, max_lines=SHAPES, max_bytes=_SHAPE_BYTES, line_bytes=_SHAPE_LINE_BYTES
+    )
 
 
 def _deciding(check: Check, probe: Probe, result: Result, render: Render) -> SliceQuery | None:
@@ -205,7 +248,7 @@ def _deciding(check: Check, probe: Probe, result: Result, render: Render) -> Sli
     )
     if not unwanted:
         return None
-    return SliceQuery(mode=SliceMode.MATCH, stream=probe.stream, pattern=probe.text, max_lines=DEFAULT_STDOUT_LINES)
+    return SliceQuery(mode=SliceMode.MATCH, stream=probe.stream, pattern=probe.text, max_lines=DECIDING_LINES)
 
 
 def _something_in(output: Output) -> bool:
@@ -226,6 +269,8 @@ def _why(query: SliceQuery, raw: RawSlice) -> str:
             return f"first {lines} of {query.stream}"
         case SliceMode.TAIL:
             return f"last {lines} of {query.stream}"
+        case SliceMode.SALIENT:
+            return ""  # said when they are chosen
         case SliceMode.LINES:
             return f"lines {query.first}-{query.last} of {query.stream}"
         case SliceMode.BYTES:

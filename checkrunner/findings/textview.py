@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from checkrunner.findings.secret_tags import GAP
 from checkrunner.model.characters import is_hidden
 from checkrunner.model.results import RawLine, SliceLine
 
@@ -24,6 +25,7 @@ _ESCAPE = re.compile(
     r"|\x1b[ -/]*[0-~]?"
 )
 _MOVES = re.compile(r"[\r\b\t]|\x1b\[[0-2]?K")
+_WORD_END = re.compile(rb"[\s\"',;&<>|]")
 _SIMPLE = re.compile(r"[ -~]*\Z")
 
 
@@ -40,7 +42,8 @@ def text_view(data: bytes) -> str:
 
 def line_view(raw: RawLine, *, line_bytes: int = LINE_BYTES) -> SliceLine:
     """A line of a slice. Where the line was cut, here or on the host, the torn character at the cut is left out too and
-    `cut_bytes` counts it."""
+    `cut_bytes` counts it. What was left out of its middle is a `GAP`; the word that this tore is not shown behind it,
+    since the end of a secret does not look like one."""
     data, cut = raw.data, raw.cut_bytes
     if len(data) > line_bytes:
         cut += len(data) - line_bytes
@@ -49,7 +52,18 @@ def line_view(raw: RawLine, *, line_bytes: int = LINE_BYTES) -> SliceLine:
         whole = _without_torn_end(data)
         cut += len(data) - len(whole)
         data = whole
-    return SliceLine(number=raw.number, text=text_view(data), cut_bytes=cut)
+    text = text_view(data)
+    if raw.tail:
+        tail, torn = _from_a_gap(raw.tail)
+        text, cut = f"{text}{GAP}{text_view(tail)}", cut + torn
+    return SliceLine(number=raw.number, text=text, cut_bytes=cut, count=raw.count, last=raw.last)
+
+
+def _from_a_gap(data: bytes) -> tuple[bytes, int]:
+    """The end of a line from its first whole word on, and how many bytes come before that."""
+    found = _WORD_END.search(data)
+    start = found.start() if found else len(data)
+    return data[start:], start
 
 
 def visible(text: str) -> str:

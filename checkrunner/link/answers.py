@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -36,6 +37,7 @@ from checkrunner.model.results import (
 )
 
 __all__ = [
+    "MOST_UNPACKED",
     "AgentFailure",
     "Answer",
     "Asking",
@@ -56,6 +58,9 @@ _MAX_NOTES = 100
 _MAX_NAME = 100
 _MAX_PROMPT = 500
 _MAX_FD = 1 << 31
+
+MOST_UNPACKED = 1 << 20
+"""Bytes of a payload that came compressed. Queries are capped so that no honest one has more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,13 +102,14 @@ class ResultAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SliceAnswer:
-    """The lines of a slice; which query they answer only the asker knows."""
+    """The lines of a slice; which query they answer only the asker knows. `size` is their bytes."""
 
     id: int
     lines: tuple[RawLine, ...]
     total_lines: int
     more_lines: int
     size: int
+    more_shapes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,18 +305,50 @@ def _samples(fields: Fields) -> tuple[Reading, ...]:
 
 
 def _slice(fields: Fields, payload: bytes) -> Answer:
+    rows = [_row(item) for item in items_of(fields, "lines")]
+    size = sum(length + tail for _, length, _, tail, _, _ in rows)
+    if fields.get("unpacked") is not None:
+        payload = _unpacked(payload, int_of(fields, "unpacked"), size)
+    if size != len(payload):
+        raise MalformedError(f"lines add up to {size} bytes, the payload has {len(payload)}")
     lines = []
     at = 0
-    for item in items_of(fields, "lines"):
-        if not isinstance(item, list) or len(item) != 3:
-            raise MalformedError(f"lines holds {shown(item)}, not [number, length, cut]")
-        number, length, cut = (whole_of(part, "lines") for part in item)
-        lines.append(RawLine(number=number, data=payload[at : at + length], cut_bytes=cut))
-        at += length
-    if at != len(payload):
-        raise MalformedError(f"lines add up to {at} bytes, the payload has {len(payload)}")
-    total, more = int_of(fields, "total", 0), int_of(fields, "more", 0)
-    return SliceAnswer(id=int_of(fields, "id"), lines=tuple(lines), total_lines=total, more_lines=more, size=at)
+    for number, length, cut, tail, count, last in rows:
+        middle, end = at + length, at + length + tail
+        head = payload[at:middle]
+        lines.append(RawLine(number=number, data=head, cut_bytes=cut, tail=payload[middle:end], count=count, last=last))
+        at = end
+    return SliceAnswer(
+        id=int_of(fields, "id"),
+        lines=tuple(lines),
+        total_lines=int_of(fields, "total", 0),
+        more_lines=int_of(fields, "more", 0),
+        size=size,
+        more_shapes=int_of(fields, "shapes", 0),
+    )
+
+
+def _row(item: object) -> tuple[int, int, int, int, int, int]:
+    """``[number, length, cut]`` of a line; of one that stands for a shape also ``tail, count, last``."""
+    if not isinstance(item, list) or len(item) not in (3, 6):
+        raise MalformedError(f"lines holds {shown(item)}, not [number, length, cut] or these and [tail, count, last]")
+    number, length, cut, *shape = (whole_of(part, "lines") for part in item)
+    tail, count, last = shape or (0, 1, 0)
+    return number, length, cut, tail, count, last
+
+
+def _unpacked(payload: bytes, told: int, size: int) -> bytes:
+    """A payload that came compressed; no more is ever unpacked than the lines are said to have."""
+    if told != size or size > MOST_UNPACKED:
+        raise MalformedError(f"unpacked is {told}, the lines add up to {size} bytes, {MOST_UNPACKED} are allowed")
+    unpacker = zlib.decompressobj()
+    try:
+        data = unpacker.decompress(payload, size + 1)
+    except zlib.error as error:
+        raise MalformedError(f"the payload is not compressed as it should be: {error}") from None
+    if len(data) != size or not unpacker.eof or unpacker.unused_data:
+        raise MalformedError(f"the payload does not unpack to {size} bytes")
+    return data
 
 
 def _running(fields: Fields, _payload: bytes) -> Answer:

@@ -198,7 +198,13 @@ class Calls:
 def raw_slice(answer: object, query: SliceQuery) -> RawSlice:
     """The slice that an answer to `query` holds."""
     assert isinstance(answer, SliceAnswer)
-    return RawSlice(query=query, lines=answer.lines, total_lines=answer.total_lines, more_lines=answer.more_lines)
+    return RawSlice(
+        query=query,
+        lines=answer.lines,
+        total_lines=answer.total_lines,
+        more_lines=answer.more_lines,
+        more_shapes=answer.more_shapes,
+    )
 
 
 async def slice_or_error(future: asyncio.Future[object], query: SliceQuery) -> RawSlice:
@@ -232,3 +238,26 @@ def _check_slice(answer: SliceAnswer, query: SliceQuery) -> None:
         raise ProtocolError(f"the host sent {len(answer.lines)} lines where at most {most} were asked for")
     if any(line.number >= after.number for line, after in itertools.pairwise(answer.lines)):
         raise ProtocolError("the host sent the lines of a slice out of order")
+    if query.mode is SliceMode.SALIENT:
+        _check_shapes(answer, query)
+    elif answer.more_shapes or any(line.tail or line.last or line.count != 1 for line in answer.lines):
+        raise ProtocolError(f"the host sent shapes where {query.mode} was asked for")
+
+
+def _check_shapes(answer: SliceAnswer, query: SliceQuery) -> None:
+    """Each line of the output is of one shape; what is told of a shape cannot be more than there is room for."""
+    for line in answer.lines:
+        room = line.last - line.number
+        if not 1 <= line.number <= line.last <= answer.total_lines or not (room > 0) < line.count <= room + 1:
+            raise ProtocolError(
+                f"the host counted {line.count} lines of a shape from line {line.number} to {line.last}"
+                f" of {answer.total_lines}"
+            )
+        if len(line.data) + len(line.tail) > query.line_bytes:
+            raise ProtocolError(f"the host sent more of a line than the {query.line_bytes} bytes that were asked for")
+    counted = sum(line.count for line in answer.lines) + answer.more_lines
+    if counted > answer.total_lines or answer.more_shapes > answer.more_lines:
+        raise ProtocolError(
+            f"the host counted {counted} lines, {answer.more_lines} of them of {answer.more_shapes} shapes that it did"
+            f" not send, where the output has {answer.total_lines}"
+        )

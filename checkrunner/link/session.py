@@ -27,6 +27,7 @@ from checkrunner.link.payload import LATER, Payload, load_part
 from checkrunner.link.questions import Questions
 from checkrunner.link.requests import answer_request, asks, capped, part_request
 from checkrunner.link.resuming import RESUME_PART, Comeback, take_over, token_of
+from checkrunner.link.shapes import each_alone, in_whole
 from checkrunner.link.starting import Link, Starter
 from checkrunner.link.wire import MAX_NOISE, encode_request
 from checkrunner.model.errors import HostError, ProtocolError, SessionLostError
@@ -84,8 +85,7 @@ class FramedSession:
         self._link: Link | None = None
         self._calls = Calls()
         self._back = Comeback(starter.reconnect_s)
-        self._token, self._last_id = "", 0
-        self._parts = set(LATER)
+        self._token, self._last_id, self._parts = "", 0, set(LATER)
         self._out = Outbox(self._sending_failed)
         loop = asyncio.get_running_loop()
         self._began = loop.time()
@@ -157,10 +157,10 @@ class FramedSession:
 
     async def fetch(self, result: Result, query: SliceQuery) -> RawSlice:
         """Read a part of a finished command's output; see the seam."""
-        query = capped(query)
-        frame, future = self._calls.ask_slice(self._next_id(), result.seq, query)
+        asked = in_whole(capped(query), result.output(query.stream))
+        frame, future = self._calls.ask_slice(self._next_id(), result.seq, asked)
         self._send(frame)
-        return raw_slice(await future, query)
+        return each_alone(raw_slice(await future, asked), query)
 
     async def cancel(self) -> None:
         """End every command and wait until the host has said so; see the seam."""

@@ -176,6 +176,8 @@ def _slice(rule: SliceModel, source: SourceRef) -> SliceRule:
     elif rule.lines is not None:
         first, last = rule.lines
         mode, count = SliceMode.LINES, rule.max_lines or last - first + 1
+    elif rule.mode is not None:
+        mode, first, last, count = SliceMode(rule.mode), 0, 0, rule.max_lines or 20
     else:
         mode, first, last, count = SliceMode.MATCH, 0, 0, rule.max_lines or 20
     return SliceRule(

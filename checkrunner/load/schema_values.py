@@ -29,6 +29,7 @@ __all__ = [
     "TextModel",
 ]
 
+_SliceMode = Annotated[str, Choice("salient"), words("salient")]
 _SliceWhen = Annotated[str, Choice("fail", "always"), words("fail", "always")]
 _Kind = Annotated[str, Choice("number", "text", "bool"), words("number", "text", "bool")]
 _AGGREGATES = tuple(str(word) for word in Aggregate)
@@ -94,9 +95,12 @@ _SHORT_SLICE = re.compile(r"(head|tail|lines|match)\s+(\S.*)", re.DOTALL)
 
 
 def _short_slice(node: YamlScalar) -> dict[str, YamlScalar]:
+    if node.raw.strip() == "salient":
+        return {"mode": node}
     found = _SHORT_SLICE.fullmatch(node.raw.strip())
     if not found:
-        raise problem(f"{node.raw!r} is not a slice", "Write 'head 20', 'tail 20', 'lines 3-10' or 'match ERROR'.")
+        hint = "Write 'salient', 'head 20', 'tail 20', 'lines 3-10' or 'match ERROR'."
+        raise problem(f"{node.raw!r} is not a slice", hint)
     text = found[2].strip()
     value = int(text) if text.isascii() and text.isdigit() else text
     ref = node.place(node.raw.index(found[2]))
@@ -104,8 +108,12 @@ def _short_slice(node: YamlScalar) -> dict[str, YamlScalar]:
 
 
 class SliceModel(StrictModel):
-    """A part of the output to show. Exactly one of head, tail, lines and match."""
+    """A part of the output to show. Exactly one of mode, head, tail, lines and match."""
 
+    mode: _SliceMode | None = Field(
+        default=None,
+        description="`salient`: the lines that tell most, one of each shape, with how many there are of it.",
+    )
     head: LineCount | None = Field(default=None, description="The first N lines.")
     tail: LineCount | None = Field(default=None, description="The last N lines.")
     lines: LineRange | None = Field(default=None, description="Lines by number, from 1: `3-10`, `[3, 10]` or `5`.")
@@ -114,7 +122,9 @@ class SliceModel(StrictModel):
         default=None, description="With match: lines before and after each found line (default 0)."
     )
     stream: StreamWord = Field(default="stdout", description="Which output.")
-    max_lines: LineCount | None = Field(default=None, description="With lines and match: at most so many (match: 20).")
+    max_lines: LineCount | None = Field(
+        default=None, description="With mode, lines and match: at most so many (mode and match: 20)."
+    )
     max_bytes: Annotated[int, Count(1, MOST_SLICE_BYTES), WithJsonSchema(up_to(MOST_SLICE_BYTES))] = Field(
         default=4096, description="At most so many bytes in all."
     )
@@ -122,12 +132,12 @@ class SliceModel(StrictModel):
 
     @model_validator(mode="after")
     def _one_way(self) -> SliceModel:
-        ways = [way for way in ("head", "tail", "lines", "match") if getattr(self, way) is not None]
+        ways = [way for way in ("mode", "head", "tail", "lines", "match") if getattr(self, way) is not None]
         if len(ways) != 1:
             found = f"both {ways[0]} and {ways[1]}" if ways else "none of them"
             raise problem(
                 key=ways[1] if ways else None,
-                message=f"a slice has one of head, tail, lines and match, this has {found}",
+                message=f"a slice has one of mode, head, tail, lines and match, this has {found}",
                 hint="Several slices are a list: `slice: [head 5, tail 5]`." if ways else "Write `slice: head 20`.",
             )
         if self.context is not None and ways != ["match"]:
@@ -135,6 +145,9 @@ class SliceModel(StrictModel):
             raise problem(key="context", message="context goes with match only", hint=hint)
         if self.max_lines is not None and ways[0] in {"head", "tail"}:
             raise problem(key="max_lines", message=f"{ways[0]} says already how many lines", hint="Drop max_lines.")
+        if ways == ["mode"] and "max_bytes" in self.model_fields_set:
+            hint = "Drop it: max_lines says how many lines, and each is short."
+            raise problem(key="max_bytes", message="max_bytes does not go with mode: salient", hint=hint)
         return self
 
 

@@ -26,6 +26,8 @@ from checkrunner.run.turns import Lease
 __all__ = ["Errand"]
 
 _FETCH_TIMEOUT_S = 30.0
+_SLOWEST_READING = 2_000_000
+"""Bytes a second that the slowest host reads of an output in which it looks for something."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +152,8 @@ class Errand:
     async def _fetch(self, session: Session, result: Result, query: SliceQuery) -> RawSlice | None:
         """A slice that cannot be had leaves the verdict as it is; the link's loss is noted on the host."""
         try:
-            async with asyncio.timeout(_FETCH_TIMEOUT_S + self._at.away_s):
+            reading_s = result.output(query.stream).captured_bytes / _SLOWEST_READING
+            async with asyncio.timeout(_FETCH_TIMEOUT_S + reading_s + self._at.away_s):
                 return await session.fetch(result, query)
         except (AgentError, BecomeError):
             return None

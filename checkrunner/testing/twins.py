@@ -356,6 +356,8 @@ def _cut(data: bytes, query: SliceQuery) -> RawSlice:
         wanted = list(range(count))
     last = query.mode is SliceMode.TAIL
     kept = wanted[-query.max_lines :] if last else wanted[: query.max_lines]
-    picked = tuple(RawLine(number=at + 1, data=lines[at]) for at in kept)
-    more = len(wanted) - len(kept) if query.mode in (SliceMode.MATCH, SliceMode.LINES) else 0
-    return RawSlice(query=query, lines=picked, total_lines=count, more_lines=more)
+    alone = query.mode is SliceMode.SALIENT
+    picked = tuple(RawLine(number=at + 1, data=lines[at], last=at + 1 if alone else 0) for at in kept)
+    ends = query.mode in (SliceMode.HEAD, SliceMode.TAIL)
+    more = 0 if ends else len(wanted) - len(kept)
+    return RawSlice(query=query, lines=picked, total_lines=count, more_lines=more, more_shapes=more if alone else 0)

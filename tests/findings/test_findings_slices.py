@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -31,7 +32,8 @@ from checkrunner.model.sources import Secret, Template
 
 CRIT = Verdict(state=VerdictState.CRIT)
 TAIL = SliceQuery(mode=SliceMode.TAIL, max_lines=10)
-STDERR = SliceQuery(mode=SliceMode.TAIL, stream=Stream.STDERR, max_lines=5)
+TELLING = SliceQuery(mode=SliceMode.SALIENT, max_lines=64, max_bytes=16384, line_bytes=300)
+STDERR = replace(TELLING, stream=Stream.STDERR)
 
 
 def render(template: Template) -> str:
@@ -82,9 +84,9 @@ def test_declared_slices_are_for_trouble(verdict: Verdict, asked: int) -> None:
     assert len(ask(made, result(stdout=output()), verdict)) == asked
 
 
-def test_a_failed_check_without_slices_gets_the_ends_of_both_streams() -> None:
-    assert ask(check(), result(stdout=output(), stderr=output())) == (STDERR, TAIL)
-    assert ask(check(), result(stdout=output())) == (TAIL,)
+def test_a_failed_check_without_slices_gets_what_is_telling_in_both_streams() -> None:
+    assert ask(check(), result(stdout=output(), stderr=output())) == (STDERR, TELLING)
+    assert ask(check(), result(stdout=output())) == (TELLING,)
     assert ask(check(), result(stderr=output())) == (STDERR,)
 
 
@@ -97,7 +99,7 @@ def test_of_binary_output_only_a_little_is_shown(fields: dict[str, Any]) -> None
 
 
 def test_a_few_bytes_of_another_encoding_are_still_text() -> None:
-    assert ask(check(), result(stdout=output(invalid_utf8_bytes=2))) == (TAIL,)
+    assert ask(check(), result(stdout=output(invalid_utf8_bytes=2))) == (TELLING,)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +151,7 @@ def test_lines_that_must_not_be_there_are_shown(op: str, count: int, decides: bo
     asked = ask(made, outcome, probes=(probe,))
 
     match = SliceQuery(mode=SliceMode.MATCH, pattern="err42", max_lines=10)
-    assert asked == ((match,) if decides else (TAIL,))
+    assert asked == ((match,) if decides else (TELLING,))
 
 
 def raw(*lines: bytes, mode: SliceMode = SliceMode.TAIL, **fields: Any) -> RawSlice:

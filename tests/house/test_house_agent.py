@@ -23,7 +23,7 @@ ALLOWED = {
     "base64", "binascii", "codecs", "ctypes", "errno", "fcntl", "functools", "hashlib", "io", "json", "marshal", "math", "os",
     "pty", "pwd", "re", "resource", "select", "signal", "stat", "struct", "sys", "termios", "time", "tty", "zlib",
     # C modules below the ones above: cheaper than their faces.
-    "_codecs", "_ctypes", "_hashlib", "_json", "_signal", "_sha2", "_sha256", "_socket", "_sre", "_struct", "posix",
+    "_codecs", "_collections", "_ctypes", "_hashlib", "_json", "_signal", "_sha2", "_sha256", "_socket", "_sre", "_struct", "posix",
 }  # fmt: skip
 
 
