@@ -7,21 +7,32 @@ need (`model/options.py`).
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from checkrunner.model.durations import seconds_of
 from checkrunner.model.errors import SettingsError, UnknownNameError
 from checkrunner.model.options import LocalOptions, RunOptions, SessionOptions, SshOptions
 from checkrunner.model.playbook import Become
+from checkrunner.model.setting_values import (
+    budget,
+    choice,
+    count,
+    listed,
+    parse_seconds,
+    paths,
+    positive_seconds,
+    secret,
+    size,
+    sources,
+    text_of,
+    vocabulary,
+)
 from checkrunner.model.sources import Secret
 
 __all__ = ["SETTINGS", "Setting", "Settings", "parse_seconds", "resolve_settings"]
 
 _PREFIX = "CHECKRUNNER_"
-_SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +96,16 @@ class Settings:
     def vault_ids(self) -> tuple[str, ...]:
         """Vault passwords as ``LABEL@SOURCE``."""
         return self._texts("vault_id")
+
+    @property
+    def budget_tokens(self) -> int | None:
+        """The most tokens that the JSON report may take; None for no limit."""
+        return int(self._number("budget_tokens")) or None
+
+    @property
+    def tokens_of(self) -> str:
+        """The vocabulary whose tokens are counted, or a factor."""
+        return str(self.values["tokens_of"])
 
     @property
     def program_timeout_s(self) -> float:
@@ -154,151 +175,79 @@ class Settings:
         return LocalOptions()
 
 
-def parse_seconds(value: object) -> float:
-    """Seconds from a number or a text such as ``90``, ``30s``, ``5m``, ``1.5h``, ``200ms``.
-
-    Raises ValueError with a sentence part that says what is expected.
-    """
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    seconds = float(str(value)) if number else seconds_of(str(value))
-    if seconds is None:
-        raise ValueError("expected a time such as 30, 30s, 5m or 1h")
-    if not 0 <= seconds <= 10 * 365 * 86400:  # nan, which TOML can write, is in no order
-        raise ValueError("expected a time between 0 and 10 years")
-    return seconds
-
-
-def _positive_seconds(value: object) -> float:
-    seconds = parse_seconds(value)
-    if seconds == 0:
-        raise ValueError("expected a time above 0")
-    return seconds
-
-
-def _size(value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        size = value
-    else:
-        match = re.fullmatch(r"\s*(\d+)\s*([kmg]?)(?:i?b)?\s*", str(value).lower())
-        if match is None:
-            raise ValueError("expected a size such as 1048576, 64M or 1GiB")
-        size = int(match[1]) * _SIZES[match[2]]
-    if size < 4096:
-        raise ValueError("expected at least 4096 bytes")
-    return size
-
-
-def _count(value: object) -> int:
-    try:
-        count = int(str(value))
-    except ValueError:
-        raise ValueError("expected a whole number") from None
-    if not 1 <= count <= 100_000:
-        raise ValueError("expected a number from 1 to 100000")
-    return count
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("expected a text")  # noqa: TRY004 - one error class for all readers
-    return value
-
-
-def _secret(value: object) -> Secret:
-    return Secret(str(value))
-
-
-def _paths(value: object) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return tuple(part for part in value.split(os.pathsep) if part)
-    if isinstance(value, list | tuple) and all(isinstance(part, str) for part in value):
-        return tuple(value)
-    raise ValueError("expected a path or a list of paths")
-
-
-def _sources(value: object) -> tuple[str, ...]:
-    # An inventory source may hold commas and colons (host lists), so a text is one source.
-    return (value,) if isinstance(value, str) else _paths(value)
-
-
-def _listed(value: object) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    return _paths(value)
-
-
-def _choice(*choices: str) -> Callable[[object], str]:
-    def read(value: object) -> str:
-        text = {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value).lower()
-        text = {"true": "yes", "false": "no", "1": "yes", "0": "no"}.get(text, text) if "yes" in choices else text
-        if text not in choices:
-            raise ValueError(f"expected one of {', '.join(choices)}")
-        return text
-
-    return read
-
-
 SETTINGS: Mapping[str, Setting] = {
     setting.name: setting
     for setting in (
-        Setting(name="inventory", read=_sources, default=(), help="inventory sources (a list in checkrunner.toml)"),
-        Setting(name="forks", read=_count, default=100, help="hosts worked on at the same time"),
-        Setting(name="timeout", read=_positive_seconds, default=60.0, help="a check's time where it names none"),
-        Setting(name="connect_timeout", read=_positive_seconds, default=10.0, help="time for one host's connection"),
-        Setting(name="start_timeout", read=_positive_seconds, default=30.0, help="time for the start on one host"),
+        Setting(name="inventory", read=sources, default=(), help="inventory sources (a list in checkrunner.toml)"),
+        Setting(name="forks", read=count, default=100, help="hosts worked on at the same time"),
+        Setting(name="timeout", read=positive_seconds, default=60.0, help="a check's time where it names none"),
+        Setting(name="connect_timeout", read=positive_seconds, default=10.0, help="time for one host's connection"),
+        Setting(name="start_timeout", read=positive_seconds, default=30.0, help="time for the start on one host"),
         Setting(name="deadline", read=parse_seconds, default=0.0, help="time for the whole run; 0 means no limit"),
         Setting(name="reconnect", read=parse_seconds, default=20.0, help="time to get back a lost link; 0 means never"),
-        Setting(name="keepalive", read=_positive_seconds, default=5.0, help="seconds between keepalive questions"),
-        Setting(name="capture_bytes", read=_size, default=64 << 20, help="most bytes kept of each output stream"),
-        Setting(name="host_bytes", read=_size, default=256 << 20, help="most bytes of all captures on one host"),
-        Setting(name="max_sessions", read=_count, default=16, help="named sessions on one host"),
-        Setting(name="user", read=_text, default=None, help="login name where the inventory names none"),
-        Setting(name="private_key", read=_text, default=None, help="private key file for SSH"),
-        Setting(name="known_hosts", read=_paths, default=(), help="known_hosts files instead of OpenSSH's"),
+        Setting(name="keepalive", read=positive_seconds, default=5.0, help="seconds between keepalive questions"),
+        Setting(name="capture_bytes", read=size, default=64 << 20, help="most bytes kept of each output stream"),
+        Setting(name="host_bytes", read=size, default=256 << 20, help="most bytes of all captures on one host"),
+        Setting(name="max_sessions", read=count, default=16, help="named sessions on one host"),
+        Setting(name="user", read=text_of, default=None, help="login name where the inventory names none"),
+        Setting(name="private_key", read=text_of, default=None, help="private key file for SSH"),
+        Setting(name="known_hosts", read=paths, default=(), help="known_hosts files instead of OpenSSH's"),
         Setting(
             name="host_key_checking",
-            read=_choice("yes", "accept-new", "no"),
+            read=choice("yes", "accept-new", "no"),
             default="yes",
             help="yes, accept-new (remember an unknown key) or no (dangerous)",
         ),
-        Setting(name="ssh_config", read=_text, default=None, help="SSH client configuration file; none for none"),
-        Setting(name="ssh_common_args", read=_text, default=None, help="OpenSSH-style options for every host"),
+        Setting(name="ssh_config", read=text_of, default=None, help="SSH client configuration file; none for none"),
+        Setting(name="ssh_common_args", read=text_of, default=None, help="OpenSSH-style options for every host"),
         Setting(
             name="become",
-            read=_choice("yes", "no"),
+            read=choice("yes", "no"),
             default="no",
             help="run checks as another user",
         ),
-        Setting(name="become_user", read=_text, default="root", help="that user"),
-        Setting(name="become_method", read=_choice("sudo", "su", "doas"), default="sudo", help="how: sudo, su or doas"),
+        Setting(name="become_user", read=text_of, default="root", help="that user"),
+        Setting(name="become_method", read=choice("sudo", "su", "doas"), default="sudo", help="how: sudo, su or doas"),
         Setting(
             name="become_password",
-            read=_secret,
+            read=secret,
             default=None,
             help="what that asks for; never read from a file",
             secret=True,
         ),
         Setting(
             name="vault_password_file",
-            read=_sources,
+            read=sources,
             default=(),
             help="file with the password of vaults, or program that prints it (or a list of them)",
             foreign="ANSIBLE_VAULT_PASSWORD_FILE",
         ),
         Setting(
             name="vault_id",
-            read=_listed,
+            read=listed,
             default=(),
             help="vault passwords as LABEL@FILE, separated by commas",
             foreign="ANSIBLE_VAULT_IDENTITY_LIST",
         ),
         Setting(
             name="program_timeout",
-            read=_positive_seconds,
+            read=positive_seconds,
             default=60.0,
             help="time for a program that prints an inventory, a password or a secret",
         ),
-        Setting(name="color", read=_choice("auto", "always", "never"), default="auto", help="auto, always or never"),
+        Setting(
+            name="budget_tokens",
+            read=budget,
+            default=4000,
+            help="most tokens that the JSON report takes (at least 500); 0 means no limit",
+        ),
+        Setting(
+            name="tokens_of",
+            read=vocabulary,
+            default="o200k_base",
+            help="vocabulary whose tokens are counted, or a factor to o200k_base",
+        ),
+        Setting(name="color", read=choice("auto", "always", "never"), default="auto", help="auto, always or never"),
     )
 }
 """Every setting by name. docs/settings.md holds the same table."""

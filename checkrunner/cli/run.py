@@ -19,6 +19,7 @@ from checkrunner.cli.options import (
     PlaybookName,
     SkipTags,
     Tags,
+    TokensOf,
     VaultId,
     VaultPasswordFile,
     split_words,
@@ -167,6 +168,16 @@ def run(
             "--output", "-o", metavar="FILE", help="Also write the JSON report there.", rich_help_panel=_OUTPUT
         ),
     ] = None,
+    budget_tokens: Annotated[
+        str | None,
+        typer.Option(
+            "--budget-tokens",
+            metavar="N",
+            help="Most tokens that the report takes as JSON (4000); 0 for no limit.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    tokens_of: TokensOf = None,
     perfdata: Annotated[
         str | None,
         typer.Option(
@@ -234,6 +245,8 @@ def run(
         "forks": forks,
         "timeout": timeout,
         "deadline": deadline,
+        "budget_tokens": budget_tokens,
+        "tokens_of": tokens_of,
         "color": color,
         **_become(become, become_user, become_method),
     }

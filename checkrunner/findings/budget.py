@@ -10,17 +10,14 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from checkrunner.findings.entries import alone, shortened, with_entries
-from checkrunner.findings.leftout import few_kinds, folded_omissions, more_findings
-from checkrunner.findings.portions import Detail, Portions, clipped
+from checkrunner.findings.entries import alone, bulk, bulk_of, shortened, with_entries
+from checkrunner.findings.leftout import BUDGET, few_kinds, folded_omissions, more_findings
+from checkrunner.findings.portions import Detail, Portions, clipped, within
 from checkrunner.findings.scale import Scale, settled
 from checkrunner.model.report import Finding, Omission, Report, RunInfo
 from checkrunner.model.seams import TokenCounter
 
-__all__ = ["LEAST_TOKENS", "fit"]
-
-LEAST_TOKENS = 500
-"""No limit is lower: run, totals and what is left out need room."""
+__all__ = ["fit"]
 
 _IN_ORDER = 120
 """Larger details do not stop others: they are looked at when the rest is through."""
@@ -32,8 +29,10 @@ _COUNTED = 90
 """What it takes to say how much was left out, without names."""
 _NAMES, _KINDS, _NAME_CHARS = 16, 40, 60
 """One part in so many of a limit is kept for the names of checks that are left out, and for kinds of what else is."""
-_RUN_CHARS = 60
-_ERROR_CHARS = 200
+_VERDICTS = 24
+_BULK = 16
+"""A text of more characters for each token of the limit is not even weighed: it will not fit."""
+_RUN_TOKENS, _ERROR_TOKENS = 14, 36
 _KIND_TOKENS = 24
 _WHOLE = 3.0
 """What is shown in short has the whole at a level so many times as high."""
@@ -58,6 +57,8 @@ _WORDS = {
     "warning": "warning",
     "value": "values of a check",
 }
+_REST, _FINDING = "detail", "finding"
+_KNOWN = {*_WORDS.values(), _REST, _FINDING}
 
 
 @dataclass(order=True, slots=True)
@@ -84,13 +85,13 @@ class _Part:
 def fit(
     report: Report, limit: int | None, to_text: Callable[[Report], str], counter: TokenCounter | None = None
 ) -> Report:
-    """The report in at most `limit` tokens (at least `LEAST_TOKENS`; None: as it is), with the entry about its size.
+    """The report in at most `limit` tokens (at least `LEAST_BUDGET`; None: as it is), with the entry about its size.
 
     `to_text` writes the document that the limit is for. Findings keep their order and their names one by one; totals
     stay as they are. Cost: what is shown is weighed once, and of what is not shown a sample.
     """
     scale = Scale(to_text, counter)
-    if limit is None or len(report.findings) * _LEAST_FINDING <= limit:
+    if limit is None or bulk_of(report) <= _BULK * limit:
         whole = settled(report, scale, limit)
         if limit is None or whole.budget.used <= limit:
             return whole
@@ -103,10 +104,6 @@ def fit(
     return _Fitting(report, limit, 0, scale).made()
 
 
-_LEAST_FINDING = 15
-"""No finding takes less."""
-
-
 class _Fitting:
     def __init__(self, report: Report, limit: int, room: int, scale: Scale) -> None:
         self._report = report
@@ -117,11 +114,15 @@ class _Fitting:
         self._rest: list[_Part] = []
         self._number = 0
         self._parts: list[_Part] = []
+        told = {one for one in report.omissions if one.why == BUDGET and one.what in _KNOWN}
+        self._others_told = folded_omissions(one for one in report.omissions if one not in told)
+        self._before = {one.what: one for one in folded_omissions(one for one in report.omissions if one in told)}
         self._base = self._bare()
         checks = {finding.check for finding in report.findings}
-        names = sum(scale.text(clipped(check, _NAME_CHARS)) + 2 for check in checks) if len(checks) < limit else limit
-        self._names = min(limit // _NAMES, names)
-        self._left = room - scale.report(self._base) - self._names - _COUNTED - limit // _KINDS
+        names = sum(scale.text(clipped(check, _NAME_CHARS)) + 4 for check in checks) if len(checks) < limit else limit
+        self._names = min(limit // _NAMES, names + _VERDICTS)
+        fixed = scale.report(self._base) + (scale.text(self._play) + 4 if self._play else 0)
+        self._left = room - fixed - self._names - _COUNTED - limit // _KINDS
         self._room = room
 
     def made(self) -> Report:
@@ -134,23 +135,24 @@ class _Fitting:
                 break
             report = self._assembled(names=0)
         room = self._room - report.budget.used
-        return self._assembled(names=room) if room > 0 and self._omitted() else report
+        named = self._omitted() or _FINDING in self._before
+        return self._assembled(names=room) if room > 0 and named else report
 
     def _bare(self) -> Report:
         """What is always shown."""
         report = self._report
         plays = {finding.play for finding in report.findings}
-        self._play = plays.pop() if len(plays) == 1 else None
+        self._play = within(plays.pop(), _RUN_TOKENS, self._scale) if len(plays) == 1 else None
         run = report.run
         short: RunInfo = replace(
             run,
-            id=clipped(run.id, _RUN_CHARS),
-            version=clipped(run.version, _RUN_CHARS // 3),
-            playbook=clipped(run.playbook, _RUN_CHARS),
+            id=within(run.id, _RUN_TOKENS, self._scale),
+            version=within(run.version, _RUN_TOKENS // 2, self._scale),
+            playbook=within(run.playbook, _RUN_TOKENS, self._scale),
             playbook_digest="",
             inventory=(),
-            limit=None if run.limit is None else clipped(run.limit, _RUN_CHARS),
-            error=clipped(run.error, _ERROR_CHARS),
+            limit=None if run.limit is None else within(run.limit, _RUN_TOKENS, self._scale),
+            error=within(run.error, _ERROR_TOKENS, self._scale),
             waits=(),
         )
         bare = Report(run=short, totals=report.totals, schema=report.schema)
@@ -180,9 +182,10 @@ class _Fitting:
 
     def _take_finding(self, place: int) -> bool:
         portions = Portions.of(self._finding(place), place, self._scale)
-        if portions.cost > self._left:
+        cost = portions.cost + (0 if self._play is not None else self._scale.text(portions.core.play) + 3)
+        if cost > self._left:
             return False
-        self._left -= portions.cost
+        self._left -= cost
         self._shown.append(portions)
         for detail in portions.details():
             heapq.heappush(self._parts, self._detail(portions, detail))
@@ -245,7 +248,7 @@ class _Fitting:
             ("message", report.messages),
             ("warning", report.warnings),
             ("value", report.metrics),
-            ("limit", folded_omissions(report.omissions)),
+            ("limit", self._others_told),
             ("redacted", [report.redacted] if report.redacted else []),
             ("wait", run.waits),
             ("inventory", [run.inventory] if run.inventory else []),
@@ -264,10 +267,15 @@ class _Fitting:
 
         yield self._part(level, kind, lambda: scale.other(alone(kind, short)), keep(short))
         if short != entry:
+            size = bulk(entry)
             yield self._part(
                 level * _WHOLE,
                 "detail",
-                lambda: scale.other(alone(kind, entry)) - scale.other(alone(kind, short)) + 1,
+                lambda: (
+                    scale.other(alone(kind, entry)) - scale.other(alone(kind, short)) + 1
+                    if size < _BULK * self._limit
+                    else size // 4
+                ),
                 keep(entry),
                 allowed=lambda: at in kept,
             )
@@ -288,15 +296,20 @@ class _Fitting:
         return settled(made, self._scale, self._limit)
 
     def _omissions(self, names: int) -> list[Omission]:
-        out = []
-        if left := self._omitted():
-            out.append(more_findings(left, names, self._scale))
+        """With what a larger limit left out before."""
+        out, before = [], dict(self._before)
+        left, told = self._omitted(), before.pop(_FINDING, None)
+        if left or told:
+            out.append(more_findings(left, names, self._scale, told))
         parts: dict[str, list[_Part]] = {}
         for part in (*self._rest, *self._parts):
-            parts.setdefault(_WORDS.get(part.kind, "detail"), []).append(part)
+            parts.setdefault(_WORDS.get(part.kind, _REST), []).append(part)
         counts = {kind: sum(part.count for part in some) for kind, some in parts.items()}
         tokens = {kind: _weight(some) for kind, some in parts.items()}
-        return [*out, *few_kinds(counts, tokens, 2 + self._limit // (_KINDS * _KIND_TOKENS), "detail")]
+        for kind, one in before.items():
+            counts[kind] = counts.get(kind, 0) + one.count
+            tokens[kind] = tokens.get(kind, 0) + one.tokens
+        return [*out, *few_kinds(counts, tokens, 2 + self._limit // (_KINDS * _KIND_TOKENS), _REST)]
 
 
 def _weight(parts: Sequence[_Part]) -> int:

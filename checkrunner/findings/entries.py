@@ -8,12 +8,13 @@ from typing import Any
 
 from checkrunner.findings.portions import clipped, few_hosts
 from checkrunner.findings.scale import NOTHING
-from checkrunner.model.report import CheckValues, Incomplete, Message, Omission, Report, Wait
+from checkrunner.model.report import CheckValues, Finding, Incomplete, Message, Omission, Report, Wait
 
-__all__ = ["alone", "shortened", "with_entries"]
+__all__ = ["alone", "bulk", "bulk_of", "shortened", "with_entries"]
 
 _CHARS = 100
 _HOST_CHARS = 60
+_VALUE_CHARS, _FINDING_CHARS = 60, 100
 _FIELDS = {
     "incomplete": "incomplete",
     "message": "messages",
@@ -72,3 +73,39 @@ def with_entries(report: Report, kept: Mapping[str, Sequence[Any]]) -> Report:
         playbook_digest=next(iter(kept.get("digest", ())), ""),
     )
     return replace(report, run=run, **changes)
+
+
+def bulk(entry: object) -> int:
+    """Its characters, about: those of its long texts."""
+    match entry:
+        case str():
+            return len(entry)
+        case Incomplete():
+            return len(entry.reason) + len(entry.hint) + len(entry.hosts)
+        case Message():
+            return len(entry.text) + len(entry.hosts)
+        case CheckValues():
+            return _VALUE_CHARS * len(entry.values)
+        case Omission():
+            return len(entry.where)
+        case Wait():
+            return len(entry.place)
+        case Finding():
+            slices = [*entry.slices, *(piece for variant in entry.variants for piece in variant.slices)]
+            return (
+                _FINDING_CHARS
+                + len(entry.hosts + entry.why + entry.fix)
+                + sum(len(reason.message) + len(reason.actual) for reason in entry.reasons)
+                + sum(map(len, entry.notes))
+                + sum(len(line.text) for piece in slices for line in piece.lines)
+            )
+        case Mapping() | tuple():
+            return sum(map(bulk, entry))
+    return 0
+
+
+def bulk_of(report: Report) -> int:
+    """The characters of a report, about."""
+    run = report.run
+    others = (run.inventory, run.waits, run.error, report.incomplete, report.metrics, report.messages)
+    return bulk((*others, report.warnings, report.omissions, report.findings))

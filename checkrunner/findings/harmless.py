@@ -9,7 +9,7 @@ __all__ = ["is_about", "is_harmless"]
 
 # The last word of names of settings that are about a secret without holding it.
 _ABOUT = re.compile(
-    r"files?|path|dir|url|uri|endpoint|types?|count|len|length|ttl|timeout|age|policy|history|lifetime|expir\w*|min\w*"
+    r"of|files?|path|dir|url|uri|endpoint|types?|count|len|length|ttl|timeout|age|policy|history|lifetime|expir\w*|min\w*"
     r"|max\w*|chang\w*|used|limit|names?|authentication|required|enabled|reuse|bucket|rotation|issuer|ref|id|prompt|wrong"
 )
 _WORDS = re.compile(r"[_-]|(?<=[a-z0-9])(?=[A-Z])")

@@ -19,7 +19,7 @@ from checkrunner.findings.scale import Scale
 from checkrunner.model.report import Finding, OnHosts
 from checkrunner.model.results import Reason, Slice, SliceLine, SliceMode, evidence_id
 
-__all__ = ["Detail", "Portions", "clipped", "few_hosts", "with_lines"]
+__all__ = ["Detail", "Portions", "clipped", "few_hosts", "with_lines", "within"]
 
 _CORE_TOKENS = 110
 _CORE_CHARS = 160
@@ -45,6 +45,7 @@ _LINE_FRAME = 5
 _CLIPPED_END = " characters more)"
 _CLIPPED = re.compile(r"\.\.\. \(([0-9]{1,12}) characters more\)\Z")
 _CLIPPED_CHARS = 40
+_CHARS_A_TOKEN, _CLIP_TOKENS = 4, 9
 _SLICE_FRAME = 34
 _EXTRA_RANGE = 3
 
@@ -184,6 +185,16 @@ def clipped(text: str, chars: int) -> str:
     return f"{text[:chars]}... ({size - chars} characters more)" if size > chars else text
 
 
+def within(text: str, tokens: int, scale: Scale) -> str:
+    """The text, or as much of its beginning as takes so many tokens, about: texts may be all escapes."""
+    chars = tokens * _CHARS_A_TOKEN
+    shown = clipped(text, chars)
+    while scale.text(shown) > tokens + _CLIP_TOKENS and chars:
+        chars //= 2
+        shown = clipped(text, chars)
+    return shown
+
+
 def few_hosts(on: OnHosts, chars: int) -> str:
     """The folded names as they are if they are short, else those of the first hosts and dots."""
     names, folded = on.names, on.hosts
@@ -275,7 +286,7 @@ def _core(finding: Finding, chars: int) -> Finding:
         id=finding.id,
         check=clipped(finding.check, min(chars, _NAME_CHARS)),
         name="",
-        play=finding.play,
+        play=clipped(finding.play, min(chars, _NAME_CHARS)),
         because=clipped(finding.because, min(chars, _NAME_CHARS)),
         severity=finding.severity,
         verdict=finding.verdict,

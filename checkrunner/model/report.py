@@ -17,6 +17,7 @@ from checkrunner.model.results import (
 )
 
 __all__ = [
+    "LEAST_BUDGET",
     "REPORT_SCHEMA",
     "Budget",
     "CheckValues",
@@ -35,6 +36,9 @@ __all__ = [
 ]
 
 REPORT_SCHEMA = "checkrunner/report/2"
+
+LEAST_BUDGET = 500
+"""No limit in tokens is lower: run, totals and what is left out need room."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
