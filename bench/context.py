@@ -68,7 +68,7 @@ def own_log() -> bytes:
     """A log of the same kind: units, three levels, and words that mean nothing."""
     rng = random.Random("context")
     units = ("kernel", "sshd", "systemd", "containerd", "exporter", "agent", "scheduler")
-    words = ("device", "link", "state", "changed", "queue", "timeout", "lane", "count", "page", "cache", "remote", "peer")
+    words = ("device", "link", "state", "changed", "queue", "timeout", "lane", "count", "page", "cache", "remote")
     rows = []
     for number in range(4300):
         level = rng.choices(("ERROR", "WARN", "INFO"), (14, 186, 800))[0]

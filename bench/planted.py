@@ -79,12 +79,13 @@ def recall(output: Output, shown: Sequence[str]) -> float:
 
 def _misses(output: Output, budget: int) -> None:
     shown = _ours(output, budget)
+    spent = sum(_COUNTER.count(text) + 1 for text in shown)
     for decisive in output.decisive:
         if not seen(decisive, shown):
             place = decisive.places[0]
             print(f"\n{output.name} at {budget}: line {place.line}, needed: {' ... '.join(place.words)}")
             print(f"    | {' '.join(output.lines[place.line - 1].split())[:200]}")
-            print(f"  shown instead ({len(shown)} rows):")
+            print(f"  shown instead ({len(shown)} rows, {spent} tokens):")
             for text in shown[:12]:
                 print(f"    > {text[:160]}")
 

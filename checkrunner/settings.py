@@ -30,7 +30,7 @@ from checkrunner.model.setting_values import (
 )
 from checkrunner.model.sources import Secret
 
-__all__ = ["SETTINGS", "Setting", "Settings", "parse_seconds", "resolve_settings"]
+__all__ = ["SETTINGS", "Setting", "Settings", "resolve_settings"]
 
 _PREFIX = "CHECKRUNNER_"
 

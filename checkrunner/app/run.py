@@ -89,7 +89,6 @@ def run_prepared(
     outcomes, reason, waits = asyncio.run(_run(engine, scripts, plan.playbook.plays, links, interrupted, observer))
     by_host = {script.host.name: script for script in scripts}
     outcomes = _among_peers(outcomes, plan, by_host)
-
     info = RunInfo(
         id=new_run_id(started_at),
         version=__version__,

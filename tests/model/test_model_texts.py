@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from checkrunner.load.quantities import NotationError, duration
 from checkrunner.model.characters import is_hidden, one_line
 from checkrunner.model.durations import seconds_of
-from checkrunner.settings import parse_seconds
+from checkrunner.model.setting_values import parse_seconds
 
 
 @pytest.mark.parametrize(

@@ -225,7 +225,7 @@ def build_log(page: Page) -> None:
         Plant(
             at=0.913,
             text="src/net/tls.c:412:9: error: too few arguments to function 'tls_open'",
-            words=("src/net/tls.c:412:9: error: too few arguments to function",),
+            words=("src/net/tls.c:412", "too few arguments to function"),
         ),
     )
 

@@ -57,9 +57,7 @@ def systemctl_status(page: Page) -> None:
             f"     Loaded: loaded (/usr/lib/systemd/system/{name}.service; enabled; preset: enabled)",
         )
         if index == spot:
-            page.plant(
-                "     Active: inactive (dead) since Mon 2026-03-09 03:11:40 UTC; 8h ago", "Active: inactive (dead)"
-            )
+            page.plant("     Active: inactive (dead) since Mon 2026-03-09 03:11:40 UTC; 8h ago", "inactive (dead)")
         else:
             page.say("     Active: active (running) since Tue 2026-02-03 10:11:02 UTC; 1 month 3 days ago")
         page.say(

@@ -173,9 +173,11 @@ def auth_log(page: Page) -> None:
 
 _CRON = [
     "CRON[{pid}]: (root) CMD (   cd / && run-parts --report /etc/cron.hourly)",
-    "CRON[{pid}]: ({user}) CMD (/usr/local/bin/{word}-sync --retry 3 >> /var/log/{word}_error.log 2>&1)",
+    "CRON[{pid}]: (deploy) CMD (/usr/local/bin/stock-sync --retry 3 >> /var/log/stock_error.log 2>&1)",
+    "CRON[{pid}]: (backup) CMD (/usr/local/bin/ledger-sync --retry 3 >> /var/log/ledger_error.log 2>&1)",
     "CRON[{pid}]: (root) CMD (command -v debian-sa1 > /dev/null && debian-sa1 1 1)",
-    "CRON[{pid}]: (www-data) CMD (php /srv/shop/cron.php --task={word} || logger {word} failed)",
+    "CRON[{pid}]: (www-data) CMD (php /srv/shop/cron.php --task=orders || logger orders failed)",
+    "CRON[{pid}]: (www-data) CMD (php /srv/shop/cron.php --task=exports || logger exports failed)",
     "anacron[{pid}]: Job `cron.daily' started",
     "anacron[{pid}]: Job `cron.daily' terminated",
     "crontab[{pid}]: ({user}) LIST ({user})",

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkrunner.model.errors import SettingsError, UnknownNameError
-from checkrunner.settings import SETTINGS, Settings, parse_seconds, resolve_settings
+from checkrunner.model.setting_values import parse_seconds
+from checkrunner.settings import SETTINGS, Settings, resolve_settings
 
 
 def resolve(tmp_path: Path, flags: dict[str, object] | None = None, **environ: str) -> Settings:
@@ -54,6 +55,8 @@ def test_the_home_file_is_read_when_the_current_folder_has_none(tmp_path: Path) 
     [
         ({"forks": "many"}, "setting forks = 'many' (from flag): expected a whole number"),
         ({"forks": "0"}, "expected a number from 1 to 100000"),
+        ({"budget_tokens": "100"}, "expected 0 for no limit, or a number from 500 to"),
+        ({"budget_tokens": "all"}, "expected a whole number"),
         ({"timeout": "soon"}, "expected a time such as 30, 30s, 5m or 1h"),
         ({"timeout": "0"}, "expected a time above 0"),
         ({"timeout": float("nan")}, "expected a time between 0 and 10 years"),
