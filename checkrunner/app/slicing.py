@@ -59,7 +59,7 @@ def slice_text(path: str, budget: int, *, numbered: bool, counter: TokenCounter 
 
 def slice_stream(stream: BinaryIO, budget: int, *, numbered: bool, counter: TokenCounter | None = None) -> Sliced:
     """The lines of a stream that matter, in at most `budget` tokens as `counter` estimates them; `numbered` where line
-    and count stand before each text and are to be paid for. Cost: memory for 4 MiB of input at most, however long it is."""
+    and count stand before each text and are to be paid for. Cost: memory for 4 MiB of input, however long it is."""
     begin = _read(stream, MOST_DIRECT + 1)
     if _is_binary(begin):
         return Sliced(rows=(), summary=SliceSummary(total_lines=begin.count(b"\n"), binary=True))

@@ -40,7 +40,7 @@ def report(
         typer.Option(
             "--budget-tokens",
             metavar="N",
-            help="Most tokens of what is printed, by estimate: with --for-llm 4000, else as the report is. 0: no limit.",
+            help="Most tokens of what is printed: 4000 with --for-llm, else as many as the file has; 0 for no limit.",
         ),
     ] = None,
     tokens_of: TokensOf = None,
@@ -63,11 +63,14 @@ def report(
     try:
         if for_llm:
             context = model_context(load_report(file), settings)
-            sys.stdout.write(context.text)
+            sys.stdout.buffer.write(context.text.encode())  # to the letter, whatever the terminal's encoding
             sys.stdout.flush()
             typer.echo(context.size, err=True)
         else:
             show_report(file, format_name or "terminal", settings, sys.stdout)
     except BrokenPipeError:  # a reader that has read enough
         forget_stdout()
+    except OSError as error:
+        forget_stdout()
+        raise UsageError(f"the report could not be written to stdout: {error.strerror or error}") from None
     return 0

@@ -138,7 +138,7 @@ class FindingLines:
     def _slice(self, piece: Slice) -> Iterator[str]:
         if not piece.lines:
             return
-        what = piece.why or str(piece.stream)
+        what = piece.what
         what += f", without {piece.prefix}" if piece.prefix else ""
         title = f"{what} [{piece.evidence}]" if piece.evidence else what
         yield from (
