@@ -21,7 +21,7 @@ from checkrunner.render.context import context_text, head_text
 from checkrunner.render.json import json_text
 from checkrunner.settings import Settings
 
-__all__ = ["STDIN", "Context", "load_report", "model_context", "show_report"]
+__all__ = ["STDIN", "Context", "context_of", "load_report", "model_context", "show_report"]
 
 STDIN = "<stdin>"
 _Writer = Callable[[Report], str]
@@ -67,8 +67,13 @@ def model_context(report: Report, settings: Settings) -> Context:
     more. Raises UsageError members where that cannot be."""
     counter = counter_of(settings)
     limit = token_limit(settings, counter, head_text())
-    text = context_text(_fitted(report, limit, context_text, counter))
+    text = context_of(report, limit, counter)
     return Context(text=text, tokens=counter.count(text), limit=limit, counter=counter)
+
+
+def context_of(report: Report, limit: int | None, counter: TokenEstimate) -> str:
+    """The same for a limit that is known to do."""
+    return context_text(_fitted(report, limit, context_text, counter))
 
 
 def _fitted(report: Report, limit: int | None, write: _Writer, counter: TokenEstimate) -> Report:

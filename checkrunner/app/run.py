@@ -51,7 +51,7 @@ _MOST_KEPT = 1000
 
 def make_redactor(prepared: Prepared, password: Secret | None = None) -> PatternRedactor:
     """What masks all text of this run before anybody sees it: report, warnings, progress."""
-    return PatternRedactor(_secrets(prepared, password), key=token_bytes(16))
+    return PatternRedactor(_secrets(prepared, password), key=token_bytes(16), own=prepared.request.settings.redact)
 
 
 def run_prepared(
@@ -107,7 +107,7 @@ def run_prepared(
     return build_report(
         _noted(outcomes, not_done),
         run=info,
-        warnings=warnings,
+        warnings=[*warnings, *redactor.troubles],
         redactor=redactor,
         texts=lambda outcome: by_host[outcome.host].texts(outcome),
         titles=lambda outcome: by_host[outcome.host].title(outcome),

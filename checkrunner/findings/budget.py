@@ -78,7 +78,7 @@ class _Part:
     def size(self) -> int:
         """Its cost, weighed once."""
         if self.cost < 0:
-            self.cost = self.weigh()
+            self.cost = max(1, self.weigh())
         return self.cost
 
 

@@ -216,6 +216,8 @@ def _refuse_shape(error: ValidationError, path: str) -> NoReturn:
         said = f"{place} is a field that reports do not have"
         if close:
             hint = f"Did you mean {close!r}?"
+    elif kind == "json_invalid":  # a surrogate without its other half, which json lets through
+        said = first["msg"].removeprefix("Invalid JSON: ")
     elif kind in KINDS:
         said = f"{place} {first['msg']}"
     else:

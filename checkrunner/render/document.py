@@ -127,8 +127,8 @@ def _finding(finding: Finding, play: str) -> dict[str, Any]:
         _filled(
             folded_by=finding.folded_by,
             reasons=[_reason(reason) for reason in finding.reasons],
-            result={name: _metadata(value) for name, value in finding.result.items()},
-            seen={name: _metadata(value) for name, value in finding.seen.items()},
+            result=_metadata(finding.result),
+            seen=_metadata(finding.seen),
             values=[_value(value) for value in finding.values],
             slices=[_slice(piece) for piece in finding.slices],
             variants=[_variant(variant) for variant in finding.variants],
@@ -254,7 +254,7 @@ def _metadata(value: object) -> object:
             "max_host": safe_json(value.max_host),
         }
     if isinstance(value, Mapping):
-        return {str(name): _metadata(part) for name, part in value.items()}
+        return {safe_json(str(name)): _metadata(part) for name, part in value.items()}
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int | float):

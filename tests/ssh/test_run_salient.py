@@ -11,7 +11,7 @@ from cli_runner import CommandLine
 from checkrunner.render.schema import report_schema
 
 LOG = (
-    "awk 'BEGIN { for (n = 1; n <= 40000; n++) { if (n == 31007) print n \" postgres: FATAL: could not open pg_wal\";"
+    'awk \'BEGIN { for (n = 1; n <= 40000; n++) { if (n == 31007) print n " postgres: FATAL: could not open pg_wal";'
     ' else print n " web: request " n * 7 " served in " n % 90 " ms" } exit 1 }\''
 )
 
@@ -32,7 +32,9 @@ def test_the_line_that_matters_of_forty_thousand(cli: CommandLine, agent: str) -
 
     argv = cli.run_args(playbook, "--format", "json")
     inventory = cli.folder / "inventory.yml"
-    inventory.write_text(inventory.read_text().replace("      vars:", f"      vars:\n        checkrunner_agent: {agent}"))
+    inventory.write_text(
+        inventory.read_text().replace("      vars:", f"      vars:\n        checkrunner_agent: {agent}")
+    )
     outcome = cli.call(argv)
 
     jsonschema.validate(outcome.report, report_schema())
