@@ -9,10 +9,6 @@ __all__ = ["is_about", "is_harmless"]
 
 # The last word of names of settings that are about a secret without holding it.
 _ABOUT = re.compile(
-<<<<<<< HEAD
-    r"of|files?|path|dir|url|uri|endpoint|types?|count|len|length|ttl|timeout|age|policy|history|lifetime|expir\w*|min\w*"
-    r"|max\w*|chang\w*|used|limit|names?|authentication|required|enabled|reuse|bucket|rotation|issuer|ref|id|prompt|wrong"
-=======
     r"files?|filename|path|paths|dir|directory|url|urls|uri|endpoints?|address|types?|kind|counts?|len|length|size|bytes|bits"
     r"|ttl|timeout|age|days|hours|minutes|seconds|ms|time|date|at|on|since|interval|period|grace|delay|policy|history"
     r"|lifetime|expir\w*|min\w*|max\w*|chang\w*|updated|created|modified|used|usage|limit|limits|quota|names?"
@@ -22,9 +18,8 @@ _ABOUT = re.compile(
     r"|class|plugin|manager|manage|managed|store|backend|provider|service|server|host|port|group|owner|scope|scopes"
     r"|label|field|fields|column|table|attributes?|params?|parameters?|header|prefix|regex|pattern|hint|help|errors?"
     r"|fail\w*|attempts|tries|retries|requests?|exists?|present|missing|mounts?|volume|source|engine|projected"
-    r"|rate|budget|second|minute|request|per|generator|generation|reset|recovery|set|not|is|has|handler|helper|command"
+    r"|of|rate|budget|second|minute|request|per|generator|generation|reset|recovery|set|not|is|has|handler|helper|command"
     r"|encryption|exceptions?|warnings?|denied|info|cmd|program|script|lookup|env|var|variable|placeholder|description|comment|title"
->>>>>>> seven
 )
 _WORDS = re.compile(r"[_. -]|(?<=[a-z0-9])(?=[A-Z])")
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:\s?[A-Za-z%]{1,7}(?:/s)?)?")

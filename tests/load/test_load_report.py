@@ -164,7 +164,7 @@ def test_hosts_without_names_are_counted() -> None:
         ('{"schema":NaN}', "NaN is no number in JSON"),
         ('{"a":' + "9" * 5000 + "}", "is no report"),
         (changed("schema", REPORT_SCHEMA + ".1"), "its schema is"),
-        (changed("run.id", "\ud800"), "is no whole report: lone leading surrogate"),
+        (changed("run.id", "\ud800"), "is no whole report: unexpected end of hex escape"),
         (changed("findings", ...), "is no whole report: findings is missing"),
         (changed("findings.0.verdict", "bad"), "findings[0].verdict is \"bad\", expected 'ok', 'warn'"),
         (
