@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import math
+from typing import TypedDict
 
 from checkrunner.findings.tokens import VOCABULARIES, TokenEstimate
 from checkrunner.model.errors import SettingsError, UnknownNameError
 from checkrunner.model.report import LEAST_BUDGET
 from checkrunner.settings import Settings
 
-__all__ = ["counter_of", "token_limit"]
+__all__ = ["BudgetOf", "budget_of", "counter_of", "token_limit"]
+
+
+class BudgetOf(TypedDict):
+    """What `build_report` is told of a budget."""
+
+    budget_tokens: int | None
+    counter: TokenEstimate
+
+
+def budget_of(settings: Settings) -> BudgetOf:
+    """The budget of a run's report. Raises UsageError members."""
+    counter = counter_of(settings)
+    return {"budget_tokens": token_limit(settings, counter), "counter": counter}
 
 
 def counter_of(settings: Settings) -> TokenEstimate:

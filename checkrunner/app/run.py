@@ -13,7 +13,7 @@ from time import monotonic
 
 from checkrunner import __version__
 from checkrunner.app.answers import Learning, answer_values
-from checkrunner.app.counting import counter_of, token_limit
+from checkrunner.app.counting import budget_of
 from checkrunner.app.delegates import Delegates
 from checkrunner.app.identity import new_run_id
 from checkrunner.app.interrupts import interrupts
@@ -75,8 +75,6 @@ def run_prepared(
     started_at = datetime.now(UTC)
     began = monotonic()
     plan = prepared.plan
-    counter = counter_of(prepared.request.settings)
-    limit = token_limit(prepared.request.settings, counter)
     redactor = redactor or make_redactor(prepared, password)
     judge = Judge(plan.templates)
     scripts = [HostScript(host, judge=judge, templates=plan.templates, redactor=redactor) for host in plan.hosts]
@@ -112,8 +110,7 @@ def run_prepared(
         texts=lambda outcome: by_host[outcome.host].texts(outcome),
         titles=lambda outcome: by_host[outcome.host].title(outcome),
         to_text=json_text,
-        budget_tokens=limit,
-        counter=counter,
+        **budget_of(prepared.request.settings),
     )
 
 

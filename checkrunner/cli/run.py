@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # only for their names: importing them is put off until a run
     from checkrunner.app.prepare import Request
     from checkrunner.model.report import Report
     from checkrunner.model.sources import Secret
+    from checkrunner.settings import Settings
 
 __all__ = ["EXAMPLES", "run"]
 
@@ -255,7 +256,7 @@ def run(
     settings = resolve_settings({**flags, "redact": redact})
     if help_params:
         return show_params(playbook, settings, format_name)
-    destination, exports = _places(format_name, output, perfdata, metrics, dry=check)
+    destination, exports = _places(settings, format_name, output, perfdata, metrics, dry=check)
     password, become_password = _passwords(ask_pass and not check, ask_become_pass and not check)
     request = Request(
         playbook=playbook,
@@ -278,12 +279,20 @@ def _become(become: bool, user: str | None, method: str | None) -> dict[str, str
 
 
 def _places(
-    format_name: str, output: str | None, perfdata: str | None, metrics: str | None, *, dry: bool
+    settings: Settings,
+    format_name: str,
+    output: str | None,
+    perfdata: str | None,
+    metrics: str | None,
+    *,
+    dry: bool,
 ) -> tuple[ReportOutput, Exports]:
-    """Where report and values go, all looked at before anything connects."""
+    """Where report and values go, and how large the report may be: all looked at before anything connects."""
+    from checkrunner.app.counting import budget_of
     from checkrunner.app.exports import prepare_exports
     from checkrunner.app.output import prepare_output
 
+    budget_of(settings)
     if dry:
         refuse_files(output, perfdata, metrics)
     return prepare_output(format_name, output), prepare_exports(perfdata, metrics)
