@@ -248,8 +248,7 @@ def run(
         "forks": forks,
         "timeout": timeout,
         "deadline": deadline,
-        "budget_tokens": budget_tokens,
-        "tokens_of": tokens_of,
+        **_budget(budget_tokens, tokens_of),
         "color": color,
         **_become(become, become_user, become_method),
     }
@@ -272,6 +271,10 @@ def run(
         return check_run(request, format_name)
     report = _report(request, password, exports, quiet=quiet, verbose=verbose, interactive=interactive)
     return _deliver(destination, exports, report, color=settings.color)
+
+
+def _budget(tokens: str | None, of: str | None) -> dict[str, str | None]:
+    return {"budget_tokens": tokens, "tokens_of": of}
 
 
 def _become(become: bool, user: str | None, method: str | None) -> dict[str, str | None]:

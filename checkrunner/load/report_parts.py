@@ -59,7 +59,7 @@ class Part(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
-class WaitPart(Part):
+class _WaitPart(Part):
     """An entry of `run.waits`."""
 
     place: str
@@ -86,7 +86,7 @@ class RunPart(Part):
     complete: bool
     exit_code: Annotated[int, Field(ge=0, le=255)]
     error: str = ""
-    waits: tuple[WaitPart, ...] = ()
+    waits: tuple[_WaitPart, ...] = ()
 
     def made(self) -> RunInfo:
         """The same in words of the model."""

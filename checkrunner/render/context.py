@@ -17,7 +17,8 @@ A report of checkrunner: what diagnostic checks found on hosts. How to read it:
 remark; skipped: was not to be run. Other checks that are ok are only counted (totals).
 - findings: the most important first. Hosts are folded (web[01-03] are three); texts are of the first of them. \
 why and fix are the check author's words.
-- A line of a slice: [number, text, bytes cut from it, how many lines look like it]. <secret:...> masks a secret.
+- A line of a slice: [number, text, bytes cut from it, how many lines look like it]; prefix was taken off all. \
+<secret:...> masks a secret.
 - Cite what you rely on by its evidence id, host/check/stdout:12-14. Make up no ids.
 - omissions: what was left out, in about how many tokens. incomplete: hosts that could not be looked at. What is not \
 here is not known; it is not ok.
