@@ -240,7 +240,13 @@ HOSTILE = [
     "mysql " * 16_000 + "-p", "curl " + "-u a" * 25_000, "Authorization: " * 6_600, "bearer " * 14_000, "x-" * 50_000,
     "secret=a,b=" * 9_000, "secret=" + ",a" * 50_000, "$6$" * 33_000, "a." * 50_000 + "://", "--token " * 12_500,
     "-" + "a" * 100_000 + " password", "\n".join(["-----BEGIN PRIVATE KEY-----"] * 3_700), "A/" * 50_000,
-    "\n".join(["-----BEGIN PRIVATE KEY-----", *["x y"] * 25_000] * 1), "secret=" + "'a" * 50_000, "password:" + "(" * 100_000,
+    'name="password" ' * 6_000, "<password>" * 10_000, "machine a login b " * 5_500, "value\n" * 16_000, "docker login " * 7_600,
+    "Set-Cookie: a=b; " * 6_000, "sessionid=" * 10_000, "echo " + "a" * 100_000 + " | sudo -S", "echo 'a' | " * 9_000 + "sudo -S",
+    "identified by " * 7_000, "com2sec a b " * 8_000, "snmpget " * 12_000 + "-c", "a-" * 50_000, "ghp_" * 25_000,
+    "A1" * 50_000, ".abcdef." * 12_500, "eyJ." * 25_000, "\\" * 100_000 + '"', 'token:\\"' + "\\" * 99_000, "secret: <" * 11_000,
+    "password\0" * 11_000, "\0" * 100_000, "://a:" * 20_000 + "\0", "LS0tLS1CRUdJTi" * 7_000, "requirepass " * 8_000,
+    "<secret:" * 12_500, "<secret:0a1b>" * 7_600, "password=<secret:0a1b>" * 4_500, "AUTH PLAIN " * 9_000, "PSK " * 25_000,
+    "\n".join(["-----BEGIN PRIVATE KEY-----", *["x y"] * 25_000] * 1), "\n".join(["password "] * 11_000), "secret=" + "'a" * 50_000, "password:" + "(" * 100_000,
 ]  # fmt: skip
 
 
