@@ -37,7 +37,7 @@ _HARMLESS = re.compile(
     # brackets around a word that is no value
     r"|\(\s*[A-Za-z][\w ./-]*\s*\)|\[\s*[A-Za-z][\w ./-]*\s*\]|<[^<>]*>(?:\s.*)?|\|[+-]?|>[+-]?"
     # variables of shells, templates and formats
-    r"|\$[A-Z_][A-Z0-9_]*|\$\{[^}]*\}?|\$\(.*|\$\d|\{\{.*|\{[\w.]*\}|%\(\w+\)s|%[sdvq]|%\w+%|#\{.*|<%.*"
+    r"|\$[A-Z_][A-Z0-9_]*|\$\{[\w.:/!]*(?::?[-=+]|:?\?[^}]*)?\}?|\$\(.*|\$\d|\{\{.*|\{[\w.]*\}|%\(\w+\)s|%[sdvq]|%\w+%|#\{.*|<%.*"
     rf"|[$:@](?:[A-Za-z]+_)*{_KEYWORD}"
     r"|\$\{\{.*|`.*`|@\{.*"
     # where the secret is, rather than itself

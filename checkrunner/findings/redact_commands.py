@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from checkrunner.findings.harmless import is_harmless
 from checkrunner.findings.redact_assignments import KEYWORD
-from checkrunner.findings.redact_rule import Rule, rule
+from checkrunner.findings.redact_rule import Rule, rule, value
 
 __all__ = ["COMMANDS", "HEADERS"]
 
@@ -26,6 +26,13 @@ def _argument(match: re.Match[str]) -> Iterator[tuple[int, int]]:
     text = match.string[start:end]
     if text and not is_harmless(text):
         yield start, end
+
+
+def _kept(match: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """The groups `value...` that are no variables and the like."""
+    for start, end in value(match):
+        if not is_harmless(match.string[start:end]):
+            yield start, end
 
 
 def _cookies(match: re.Match[str]) -> Iterator[tuple[int, int]]:
@@ -190,7 +197,7 @@ COMMANDS: tuple[Rule, ...] = (
         "mysql -uroot -phunter2 shop",
         "pass pwd secret␣ token␣ key␣ credential curl␣ wget␣ mysql mariadb docker␣ podman␣ helm␣ skopeo␣ mongo"
         " redis-cli valkey-cli ldap smbclient"
-        " mount.cifs sqlcmd␣ unzip␣ zip␣ 7z htpasswd ipmitool␣ configure␣set --from-literal"
+        " mount.cifs sqlcmd␣ rabbitmqctl␣ unzip␣ zip␣ 7z htpasswd ipmitool␣ configure␣set --from-literal"
         " az␣login cqlsh␣ influx␣",
         re.compile(
             rf"(?:(?<=\s)-{{1,2}}[\w-]{{0,30}}?(?:{KEYWORD}|pass)[ \t]{{1,4}}+(?=[^\s-])|\bsshpass"
@@ -210,13 +217,15 @@ COMMANDS: tuple[Rule, ...] = (
             rf"|\bhtpasswd\b[ \t]{{1,4}}-[A-Za-z]{{0,6}}b[A-Za-z]{{0,6}}[ \t]{_REST}(?<="
             rf"[ \t])[^\s/]{{0,60}}[\w.][ \t]{{1,4}}(?=\S+\s*$)"
             rf"|\bipmitool\b{_REST}[ \t]-P[ \t]{{0,4}}"
+            rf"|\brabbitmqctl\b{_REST}[ \t](?:add_user|change_password|authenticate_user)[ \t]{{1,4}}\S{{1,60}}"
+            r"[ \t]{1,4}"
             rf"|\bconfigure set [\w.-]{{0,60}}?(?:{KEYWORD})"
             rf"[ \t]{{1,4}}|--from-literal[= ][\"']?(?!user|host|name|url|port)[\w.-]{{1,60}}="
             r")" + _ARGUMENT,
             re.IGNORECASE,
         ),
         _argument,
-        guards="␣-p ␣-u ␣-a ␣-w ␣-k ␣-s ␣-- configure␣set htpasswd␣",
+        guards="␣-p ␣-u ␣-a ␣-w ␣-k ␣-s ␣-- configure␣set htpasswd␣ rabbitmqctl␣",
     ),
     rule(
         "piped-password",
@@ -230,7 +239,9 @@ COMMANDS: tuple[Rule, ...] = (
             "_PIPE",
             r"[ \t]{0,4}\|[^|;\n]{0,80}?(?:passwd --stdin|sudo (?:-\w+ )*-S|--password-stdin"
             r"|openssl passwd -stdin)",
-        ),
+        )
+        + r"|\bchpasswd\b[ \t]{0,4}<<<[ \t]{0,4}[\"']?[\w.-]{1,40}:(?P<value_e>[^\s\"']{1,100})",
+        _kept,
     ),
     rule(
         "sql-password",
@@ -241,11 +252,12 @@ COMMANDS: tuple[Rule, ...] = (
             r"\bidentified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,60}[ \t]{1,4})?(?:by|as)[ \t]{1,4}(?:password"
             r"[ \t]{1,4})?\\{0,4}"
             r"(?:['\"](?P<value_a>[^'\"\\]{1,200})|(?P<value_c>[^\s'\";\\]{1,100}))"
+            r"|\bset[ \t]{1,4}password\b[^=\n]{0,80}=[ \t]{0,4}\\{0,4}'(?P<value_d>[^'\\]{1,200})"
             r"|\bpassword(?:[ \t]{1,4}|[ \t]{0,4}\("
             r"[ \t]{0,4})\\{0,4}'(?P<value_b>[^'\\]{1,200})\\{0,4}'(?![\w ]*\bin secret\b)",
             re.IGNORECASE,
         ),
-        near=r"identified[ \t]|password[ \t]*\(?[ \t]*\\{0,4}'",
+        near=r"identified[ \t]|set[ \t]+password|password[ \t]*\(?[ \t]*\\{0,4}'",
     ),
     rule(
         "redis-password",

@@ -112,14 +112,22 @@ FILES: tuple[Rule, ...] = (
         guards="␣off ␣0x",
     ),
     rule(
+        "directive",
+        "passwords in the configuration of keepalived, LDAP and rsync, where a space stands before them",
+        "bindpw hunter2",
+        "auth_pass bindpw rootpw authtok sst_auth",
+        r"^[ \t]*(?:auth_pass|bindpw|rootbindpw|rootpw)[ \t]{1,8}(?P<value_a>[^\s#]{3,200})"
+        r"|\b(?:ldap_default_authtok|wsrep_sst_auth)[ \t]{0,8}=[ \t]{0,8}[\"']?(?P<value_b>[^\s\"'#]{3,200})",
+    ),
+    rule(
         "device-password",
         "passwords in the configuration of routers and switches",
         "enable secret 5 $1$mERr$hx5rVt7rPNoS4wqbXKX7m0",
-        "password␣ secret␣ key-string -key␣ server␣key",
+        "password␣ secret␣ key-string -key␣ server␣key isakmp␣key",
         re.compile(
             r"\b(?:enable[ \t]+)?(?:password|secret)[ \t]+(?:[0579]|encrypted|level \d{1,2})"
             r"[ \t]+(?P<value_a>\S{4,200})"
-            r"|\b(?:key-string|tacacs-server key|radius-server key|pre-shared-key)[ \t]+(?:[067]"
+            r"|\b(?:key-string|tacacs-server key|crypto isakmp key|radius-server key|pre-shared-key)[ \t]+(?:[067]"
             r"[ \t]+)?(?:address \S+ key )?(?P<value_b>\S{3,200})"
             r"|^[ \t]*username[ \t]+\S{1,60}[ \t]+(?:privilege[ \t]+\d{1,2}[ \t]+)?password"
             r"[ \t]+(?P<value_c>\S{3,200})",
