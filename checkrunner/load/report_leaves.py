@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -19,8 +20,8 @@ KINDS = frozenset({"time", "range", "line", "number", "value", "metadata", "samp
 """The types of errors whose message is a whole one."""
 
 _MOST = (1 << 63) - 1
-_MOST_DIGITS = 1 << 1000
-"""Whole numbers of values are smaller, so that they have a place among the others."""
+_LARGEST = int(sys.float_info.max)
+"""No whole number is larger: it has to have a place among the others."""
 _RANGE = {"min", "median", "max", "max_host"}
 _LEAST_LINE, _LONGEST_LINE = 2, 4
 
@@ -47,7 +48,7 @@ def _anything(value: object) -> object:
         return tuple(map(_anything, value))
     if isinstance(value, float) and not math.isfinite(value):
         raise PydanticCustomError("number", "is a number that JSON does not have")
-    if isinstance(value, int) and abs(value) > _MOST_DIGITS:
+    if isinstance(value, int) and abs(value) > _LARGEST:
         raise PydanticCustomError("number", "is a number of more digits than any value has")
     return value
 

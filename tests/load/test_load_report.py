@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,10 @@ def test_a_range_is_one_again() -> None:
     assert isinstance(found, NumberRange)
     assert (found.minimum, found.median, found.max_host) == (1, 1.5, "web02")
     assert math.isnan(found.maximum)
+
+
+def test_the_largest_number_is_one() -> None:
+    assert read(changed("findings.0.result.rc", sys.float_info.max)).findings[0].result["rc"] == sys.float_info.max
 
 
 def test_the_host_whose_texts_are_shown_stands_first() -> None:
