@@ -12,6 +12,7 @@ from time import monotonic
 
 from checkrunner import __version__
 from checkrunner.app.answers import Learning, answer_values
+from checkrunner.app.counting import budget_of
 from checkrunner.app.delegates import Delegates
 from checkrunner.app.identity import new_run_id
 from checkrunner.app.interrupts import interrupts
@@ -97,7 +98,7 @@ def run_prepared(
         titles=lambda outcome: by_host[outcome.host].title(outcome),
         to_text=json_text,
         witnesses=witnesses,
-        budget_tokens=prepared.request.settings.budget_tokens,
+        **budget_of(prepared.request.settings),
     )
 
 

@@ -15,6 +15,7 @@ from checkrunner.findings.textview import LINE_BYTES, line_view, masked_lines
 from checkrunner.findings.tokens import TokenEstimate
 from checkrunner.model.errors import UsageError
 from checkrunner.model.results import RawLine
+from checkrunner.model.seams import TokenCounter
 from checkrunner.render.slices import SliceRow, SliceSummary, text_row
 
 __all__ = ["MOST_DIRECT", "Sliced", "slice_stream", "slice_text"]
@@ -41,15 +42,15 @@ class Sliced:
     summary: SliceSummary
 
 
-def slice_text(path: str, budget: int, *, numbered: bool, redactor: PatternRedactor | None = None) -> Sliced:
+def slice_text(path: str, budget: int, *, numbered: bool, counter: TokenCounter, redactor: PatternRedactor) -> Sliced:
     """The lines of a file that matter, masked by `redactor`; ``-`` is standard input.
 
     Raises UsageError for a file that cannot be read."""
     if path == "-":
-        return slice_stream(sys.stdin.buffer, budget, numbered=numbered, redactor=redactor)
+        return slice_stream(sys.stdin.buffer, budget, numbered=numbered, counter=counter, redactor=redactor)
     try:
         with open(path, "rb") as file:
-            return slice_stream(file, budget, numbered=numbered, redactor=redactor)
+            return slice_stream(file, budget, numbered=numbered, counter=counter, redactor=redactor)
     except IsADirectoryError:
         raise UsageError(f"{path} is a directory", hint="Name a file, or - for standard input") from None
     except OSError as error:
@@ -57,9 +58,16 @@ def slice_text(path: str, budget: int, *, numbered: bool, redactor: PatternRedac
         raise UsageError(f"cannot read {path}: {error.strerror or error}", hint=hint) from error
 
 
-def slice_stream(stream: BinaryIO, budget: int, *, numbered: bool, redactor: PatternRedactor | None = None) -> Sliced:
-    """The lines of a stream that matter, in at most `budget` tokens by estimate; `numbered` where line and count stand
-    before each text and are to be paid for. Cost: memory for 4 MiB of input at most, however long it is."""
+def slice_stream(
+    stream: BinaryIO,
+    budget: int,
+    *,
+    numbered: bool,
+    counter: TokenCounter | None = None,
+    redactor: PatternRedactor | None = None,
+) -> Sliced:
+    """The lines of a stream that matter, in at most `budget` tokens as `counter` estimates them; `numbered` where line
+    and count stand before each text and are to be paid for. Cost: memory for 4 MiB of input, however long it is."""
     begin = _read(stream, MOST_DIRECT + 1)
     if _is_binary(begin):
         return Sliced(rows=(), summary=SliceSummary(total_lines=begin.count(b"\n"), binary=True))
@@ -70,12 +78,15 @@ def slice_stream(stream: BinaryIO, budget: int, *, numbered: bool, redactor: Pat
         found = grouped_lines(begin, stream)
     most = budget // _LEAST_TOKENS + _MORE_ENTRIES
     ranking = rank(_rows(found.lines, redactor or PatternRedactor()), total_lines=found.total_lines, most=most)
-    return _fitted(replace(ranking, more_shapes=ranking.more_shapes + found.more_shapes), budget, numbered=numbered)
+    return _fitted(
+        replace(ranking, more_shapes=ranking.more_shapes + found.more_shapes),
+        budget,
+        numbered,
+        counter or TokenEstimate(),
+    )
 
 
-def _fitted(ranking: Ranking, budget: int, *, numbered: bool) -> Sliced:
-    counter = TokenEstimate()
-
+def _fitted(ranking: Ranking, budget: int, numbered: bool, counter: TokenCounter) -> Sliced:
     def cost(entry: Entry, text: str) -> int:
         row = _row(entry, text)
         return counter.count(text_row(row) if numbered else row.text) + 1

@@ -169,14 +169,7 @@ def _chosen(check: Check, made: Slice, raw: RawSlice, rc: int | None) -> Slice:
         more_shapes=ranking.more_shapes + raw.more_shapes,
         prefix=ranking.prefix,
     )
-    return replace(shown, why=_why_chosen(shown))
-
-
-def _why_chosen(shown: Slice) -> str:
-    if shown.more_lines or any(line.count > 1 for line in shown.lines):
-        return f"the most telling lines of {shown.stream}"
-    count = len(shown.lines)
-    return f"the one line of {shown.stream}" if count == 1 else f"all {count} lines of {shown.stream}"
+    return replace(shown, why=shown.what)
 
 
 def _segment(name: str) -> str:
