@@ -23,6 +23,7 @@ _IN_ORDER = 120
 """Larger details do not stop others: they are looked at when the rest is through."""
 _MOST_TRIES = 400
 _LEAST_PART = 6
+_SLACK = 8
 _MOST_ROUNDS = 12
 _SAMPLE = 40
 _COUNTED = 90
@@ -76,7 +77,7 @@ class _Part:
     def size(self) -> int:
         """Its cost, weighed once."""
         if self.cost < 0:
-            self.cost = self.weigh()
+            self.cost = max(1, self.weigh())
         return self.cost
 
 
@@ -93,17 +94,22 @@ def fit(
         whole = settled(report, scale, limit)
         if limit is None or whole.budget.used <= limit:
             return whole
-    room = limit
+    # Estimates say too much rather than too little. Should they not, then the filling gives way, and the order last.
+    room = filled = limit
     for _ in range(_MOST_ROUNDS):
-        made = _Fitting(report, limit, room, scale).made()
-        if made.budget.used <= limit:
+        made = _Fitting(report, limit, room, filled, scale).made()
+        over = made.budget.used - limit
+        if over <= 0:
             return made
-        room -= made.budget.used - limit + 4
-    return _Fitting(report, limit, 0, scale).made()
+        if filled > limit // 2:
+            filled -= over + _SLACK
+        else:
+            room -= over + _SLACK
+    return _Fitting(report, limit, 0, 0, scale).made()
 
 
 class _Fitting:
-    def __init__(self, report: Report, limit: int, room: int, scale: Scale) -> None:
+    def __init__(self, report: Report, limit: int, room: int, filled: int, scale: Scale) -> None:
         self._report = report
         self._limit = limit
         self._scale = scale
@@ -118,7 +124,7 @@ class _Fitting:
         self._names = min(limit // _NAMES, names + _VERDICTS)
         fixed = scale.report(self._base) + (scale.text(self._play) + 4 if self._play else 0)
         self._left = room - fixed - self._names - _COUNTED - limit // _KINDS
-        self._room = room
+        self._room = filled
 
     def made(self) -> Report:
         """The report that fits, as far as estimates go."""
@@ -164,7 +170,7 @@ class _Fitting:
                 upcoming += 1
             elif parts:
                 part = heapq.heappop(parts)
-                if part.size() > _IN_ORDER:
+                if not part.allowed() or part.size() > _IN_ORDER:
                     self._rest.append(part)
                 elif part.size() <= self._left:
                     self._take(part)

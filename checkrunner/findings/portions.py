@@ -42,7 +42,8 @@ _FACTORS: Mapping[str, float] = {
 }
 _LINE_FRAME = 5
 _CHARS_A_TOKEN, _CLIP_TOKENS = 4, 9
-_SLICE_FRAME = 34
+_SLICE_FRAME = 40
+_FOLDED_BY = 7
 _EXTRA_RANGE = 3
 
 
@@ -117,7 +118,7 @@ class Portions:
             case ("variant", int(number), int(piece), int(line)):
                 return self._line(finding.variants[number].slices[piece], line, ("variant", number, piece))
             case ("variant", int(number)):
-                return scale.text(few_hosts(finding.variants[number].names, _HOST_CHARS)) + 12
+                return scale.text(few_hosts(finding.variants[number].names, _HOST_CHARS)) + 12 + _FOLDED_BY
             case ("name",):
                 return scale.text(finding.name) + 3
             case ("message",):
@@ -128,7 +129,7 @@ class Portions:
                 return scale.text(finding.hosts) - scale.text(self.core.hosts) + 2
         bare = _bare(self.core)
         more, less = (replace(bare, **_fields(one, detail.kind)) for one in (finding, self.core))
-        return max(1, scale.finding(more) - scale.finding(less) + 1)
+        return max(1, scale.finding(more) - scale.finding(less) + 1) + _FOLDED_BY
 
     def _line(self, piece: Slice, line: int, where: tuple[object, ...]) -> int:
         started = any(tag[: len(where)] == where for tag in self.chosen if len(tag) > len(where))
