@@ -63,6 +63,7 @@ STARTS = ("ba", "ce", "di", "fo", "gu", "ka", "le", "mi", "no", "pu", "ra", "se"
 NAMES = [start + end for start in STARTS for end in ("ndra", "lvin", "rker", "ston", "mira")]
 VERBS = ("accepted", "closed", "opened", "started", "stopped", "reloaded", "queued", "renewed", "expired", "scheduled")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
+HEX = re.compile(rb"\b[0-9a-f]{8,}\b|(?<=-)[0-9a-f]{4}(?=-)")
 KEEP = frozenset((b"object", b"moved", b"to", b"bucket", b"by", b"rebalancing"))
 
 
@@ -179,7 +180,14 @@ def renewed(kind: str, piece: bytes, draw: random.Random) -> bytes:
     if kind == "noise":
         return piece.translate(table)[:-1][::-1] + b"\n"
     if kind != "different":
-        return piece
+        pool, at = draw.randbytes(PIECE).hex().encode(), 0
+
+        def other(found: re.Match[bytes]) -> bytes:
+            nonlocal at
+            at += len(found[0])
+            return pool[at - len(found[0]) : at]
+
+        return HEX.sub(other, piece)
     return b" ".join(w if w in KEEP or b"\n" in w else w.translate(table)[::-1] for w in piece.split(b" "))
 
 

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
-__all__ = ["LONGEST_PATTERN", "SECONDS", "TooLongError", "patiently"]
+__all__ = ["LONGEST_PATTERN", "SECONDS", "TooLongError", "can_wait", "patiently"]
 
 SECONDS = 2.0
 """Processor time of one search, in the main thread."""
@@ -32,8 +32,14 @@ class TooLongError(Exception):
     """A pattern was given up."""
 
 
-def patiently(pattern: str | re.Pattern[str], length: int, work: Callable[[], _T]) -> _T:
-    """`work`, which is to use the pattern on a text of this length. Raises TooLongError where it does not end."""
+def can_wait() -> bool:
+    """Whether a search can be given up here: it can in the main thread."""
+    return threading.current_thread() is threading.main_thread()
+
+
+def patiently(pattern: str | re.Pattern[str], length: int, work: Callable[[], _T], *, seconds: float = SECONDS) -> _T:
+    """`work`, which is to use the pattern on a text of this length. Raises TooLongError where it does not end within
+    `seconds` of the processor's time."""
     text = pattern if isinstance(pattern, str) else pattern.pattern
     if len(text) > LONGEST_PATTERN:
         msg = f"a regular expression may have {LONGEST_PATTERN:,} characters, this one has {len(text):,}"
@@ -41,21 +47,21 @@ def patiently(pattern: str | re.Pattern[str], length: int, work: Callable[[], _T
     repeats = len(_REPEATS.findall(text))
     if repeats == 0 or (repeats == 1 and "(" not in text and length * length <= _EASY):
         return work()
-    if threading.current_thread() is threading.main_thread():
-        return _timed(text, work)
+    if can_wait():
+        return _timed(text, work, seconds)
     if length <= _SHORT and repeats <= _FEW:
         return work()
     msg = f"the regular expression {_shown(text)} is used on short texts only, outside of the main thread"
     raise TooLongError(msg)
 
 
-def _timed(pattern: str, work: Callable[[], _T]) -> _T:
+def _timed(pattern: str, work: Callable[[], _T], seconds: float) -> _T:
     def give_up(_signal: int, _frame: Any) -> NoReturn:
-        msg = f"the regular expression {_shown(pattern)} takes more than {SECONDS:g} seconds"
+        msg = f"the regular expression {_shown(pattern)} takes more than {seconds:g} seconds"
         raise TooLongError(msg)
 
     before = signal.signal(signal.SIGVTALRM, give_up)
-    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         return work()
     finally:

@@ -39,7 +39,7 @@ class Setting:
     """One setting: its name (also its key in checkrunner.toml), reader of texts and values, default, help text.
 
     `foreign` is a variable of another program that gives it where its own is not set. A `secret` one is not taken from
-    a file.
+    a file. Of one that `adds` the values of all places count together: nobody loses one by giving another.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Setting:
     help: str
     foreign: str = ""
     secret: bool = False
+    adds: bool = False
 
     @property
     def variable(self) -> str:
@@ -95,6 +96,11 @@ class Settings:
     def vault_ids(self) -> tuple[str, ...]:
         """Vault passwords as ``LABEL@SOURCE``."""
         return self._texts("vault_id")
+
+    @property
+    def redact(self) -> tuple[str, ...]:
+        """Patterns of secrets that the user gave."""
+        return self._texts("redact")
 
     @property
     def budget_tokens(self) -> int | None:
@@ -169,6 +175,21 @@ class Settings:
         return LocalOptions()
 
 
+def _patterns(value: object) -> tuple[str, ...]:
+    """One pattern, one a line, or a list of them."""
+    from checkrunner.ownpatterns import check_pattern
+
+    patterns = [line for line in value.split("\n") if line] if isinstance(value, str) else value
+    if not isinstance(patterns, list | tuple) or not all(isinstance(one, str) for one in patterns):
+        raise ValueError("expected a list of regular expressions")
+    for pattern in patterns:
+        try:
+            check_pattern(pattern)
+        except ValueError as error:
+            raise ValueError(f"{pattern!r}: {error}" if len(patterns) > 1 else str(error)) from None
+    return tuple(patterns)
+
+
 SETTINGS: Mapping[str, Setting] = {
     setting.name: setting
     for setting in (
@@ -230,6 +251,13 @@ SETTINGS: Mapping[str, Setting] = {
             help="time for a program that prints an inventory, a password or a secret",
         ),
         Setting(
+            name="redact",
+            read=_patterns,
+            default=(),
+            help="regular expressions of more secrets to mask (a list in checkrunner.toml); those of all places count",
+            adds=True,
+        ),
+        Setting(
             name="budget_tokens",
             read=budget,
             default=4000,
@@ -256,13 +284,10 @@ def resolve_settings(
     origins: dict[str, str] = {}
     for name, setting in SETTINGS.items():
         raw, origin = _pick(setting, flags, environ, file_values, file_name)
-        if origin == "default":
-            values[name] = setting.default
+        if setting.adds:
+            values[name] = _added(setting, flags, environ, file_values, file_name)
         else:
-            try:
-                values[name] = setting.read(raw)
-            except ValueError as error:
-                raise SettingsError(name, raw, origin, str(error)) from None
+            values[name] = setting.default if origin == "default" else _read(setting, raw, origin)
         origins[name] = origin
     for variable in environ:
         if variable.startswith(_PREFIX) and variable != f"{_PREFIX}CONFIG":
@@ -281,6 +306,34 @@ def resolve_settings(
         color=color,
         environment=dict(environ),
     )
+
+
+def _read(setting: Setting, raw: object, origin: str) -> object:
+    try:
+        return setting.read(raw)
+    except ValueError as error:
+        raise SettingsError(setting.name, raw, origin, str(error)) from None
+
+
+def _added(
+    setting: Setting,
+    flags: Mapping[str, object],
+    environ: Mapping[str, str],
+    file_values: Mapping[str, object],
+    file_name: str,
+) -> tuple[object, ...]:
+    """The values of all places, each once."""
+    given = (
+        (flags.get(setting.name), "flag"),
+        (environ.get(setting.variable), setting.variable),
+        (file_values.get(setting.name), file_name),
+    )
+    found: dict[object, None] = {}
+    for raw, origin in given:
+        value = _read(setting, raw, origin) if raw not in (None, "", [], ()) else ()
+        assert isinstance(value, tuple)
+        found.update(dict.fromkeys(value))
+    return tuple(found)
 
 
 def _pick(

@@ -203,6 +203,9 @@ class Process(object):
         self.pid = pid
         self.comm = text(data[left + 1 : right])
         self.state = rest[0].decode()
+        if self.state == "D" and slurp("/proc/%d/wchan" % pid).endswith((b"do_fork", b"kernel_clone")):
+            # It waits for a child to start its program (`vfork`), and holds no lock. Under load shells do little else.
+            self.state = "V"
         self.ppid = int(rest[1])
         self.pgrp = int(rest[2])
         self.sid = int(rest[3])
@@ -1083,10 +1086,9 @@ class Session(object):
         self.pending_notes = []
         self.failures = 0
         self.repairs = 0
-        self.tty = self.script = -1
+        self.tty = self.script = self.long_fd = -1
         self.to_write = b""
         self.long_text = None
-        self.long_fd = -1
         self.report = Pipe(agent)
         self.heard = b""
         self.next_drain = 0.0
@@ -2101,7 +2103,7 @@ class Agent(object):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 os.write(lock, self.token.ljust(SMALL, b"\n"))
                 if os.pread(lock, len(self.token), 0) != self.token:
-                    raise OSError(errno.EIO, "what was written does not come back")
+                    raise OSError  # what was written does not come back
                 os.mkfifo(path + b"/probe", 0o600)
                 os.unlink(path + b"/probe")
             except OSError:
@@ -2181,7 +2183,7 @@ class Agent(object):
             kept = {int(name[5:]) for name in os.listdir(path) if name.startswith(b"kept.")}
             end_processes(lambda everything: marked(everything, token) - kept, 1.0)
             remove_tree(path)
-            self.notes.append("removed what an agent that was killed had left: " + text(path))
+            self.notes.append("removed what a killed agent had left: " + text(path))
         except OSError:
             pass  # it lives
         finally:
@@ -2357,7 +2359,7 @@ class Agent(object):
 
     def parse_header(self, line):
         if self.hello is None and not line.startswith(b"hello "):
-            raise Broken("lost_input", "the first line is not a hello but %r" % text(line[:80]))
+            raise Broken("lost_input", "the first words are no hello but %r" % text(line[:80]))
         try:
             words = line.decode("ascii").split(" ")
             verb, ident = words[0], int(words[1])

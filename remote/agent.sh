@@ -617,7 +617,8 @@ _begin() {
     if [ "$_left" -lt "$_c" ]; then
         _c=$_left _host_cap=1
     fi
-    eval "_phase$1=running _cap$1=$_c _hc$1=$_host_cap _pumps$1= _cat_o$1= _cat_e$1= _done_o$1= _done_e$1= _dead$1= _told$1="
+    eval "_phase$1=running _cap$1=$_c _hc$1=$_host_cap _pumps$1= _cat_o$1= _cat_e$1= _done_o$1= _done_e$1= _dead$1= _told$1= _hit$1= _doubt$1=
+        _from$1=\$_gen$2"
     eval "_notes$1=\"\$_notes$1 \$_said$2\" _said$2="
     if ! mkfifo "$_d/f$1.o" "$_d/f$1.e" 2>/dev/null; then
         _refuse "$1" storage "no FIFO can be made in $_d"
@@ -638,10 +639,14 @@ _begin() {
     [ "$_dur" -eq 0 ] || [ "$_dur" -gt "$_limit" ] || _limit=$_dur
     eval "_began$1=$_t _by$1=$((_t + _limit)) _ticks$1=$_cpu _pid$1=$_last"
     [ "$_limit" -ge 300 ] || _alarm "$_limit" "k"
-    # Written by a process of its own: a shell that does not read holds up nobody else.
+    _write_shell "$2" "$_g" "$_text"
+}
+
+# _write_shell SESSION GENERATION TEXT: by a process of its own: a shell that does not read holds up nobody else.
+_write_shell() {
     (
         exec </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&-
-        [ ! -p "$_d/s$2.$_g" ] || printf %s "$_text" >"$_d/s$2.$_g"
+        [ ! -p "$_d/s$1.$2" ] || printf %s "$3" >"$_d/s$1.$2"
     ) &
 }
 
@@ -812,8 +817,8 @@ _belongs() {
     case $_sids in *" $_sid "*) return 0 ;; esac
     case $_past in
     *" $_sid:"*)
-        # (Its leader has ended: who has that number is another one.)
-        [ "$1" != "$_sid" ] || return 1
+        # Its leader has ended. Its number is given to another one only when nobody of the session is left.
+        [ ! -d "$_proc/$_sid" ] || return 1
         _x=${_past#*" $_sid:"}
         [ "$_born" -le "${_x%% *}" ]
         ;;
@@ -822,9 +827,10 @@ _belongs() {
 }
 
 # _family RUN SESSION: _found is everything that the session's shell has started for the run and that lives, but what
-# commands before left; _shell_pid is that shell. Where it has ended, the shell that the session has by now is no part.
+# commands before left; _shell_pid is that shell. Where it has ended, the shell that the session has by now is no part,
+# even before it has said that it is there. RUN can be `_`, for what a shell has started before any.
 _family() {
-    eval "_was=\$_shell$2 _spare=\" \$_old$2 \" _past=\" \$_past$2 \" _dead=\${_dead$1-}"
+    eval "_was=\$_shell$2 _spare=\" \$_old$2 \" _past=\" \$_past$2 \" _dead=\${_dead$1-} _generation=\${_from$1-\$_gen$2}"
     _shell_of "$2"
     if [ -n "$_dead" ]; then
         _spare="$_spare$_shell_pid "
@@ -836,7 +842,7 @@ _family() {
             _past=" $_was:$_born "
         fi
     fi
-    _marked "$_token.$2." all
+    _marked "$_token.$2.$_generation." all
     _tree=' '
     for _p in $_shell_pid $_found; do ! _is_process "$_p" || _tree="$_tree$_p "; done
     _sids=" $_shell_pid "
@@ -865,15 +871,20 @@ _family() {
 
 # --- how a command ends -----------------------------------------------------------------------------------------------
 
+# The shell itself is ended too, or it would go on to the next command of the check when this one dies. But it may be
+# through with the run, and have said so, while that is still on its way to us. A shell that waits for its next command
+# takes its TERM to heart only when it reads one. So one that was ended and then says that it is through is asked once
+# more: it answers or has ended, and before that no other run is given to it. One that has said so is not ended.
+
 # _end RUN EXECUTION [NOTE]: begin to end it.
 _end() {
-    eval "_s=\$_ending$1"
-    [ -z "$_s" ] || return 0
-    eval "_ending$1=\$2 _notes$1=\"\$_notes$1 \${3-}\" _session=\$_ses$1 _x=\$_dead$1"
-    # The shell first, or it would go on to the next command of the check when this one dies.
-    if [ -z "$_x" ]; then
+    eval "_s=\$_ending$1 _p=\$_phase$1"
+    [ -z "$_s" ] && [ "$_p" = running ] || return 0
+    eval "_ending$1=\$2 _notes$1=\"\$_notes$1 \${3-}\" _session=\$_ses$1"
+    if ! _is_through "$1"; then
         _shell_of "$_session"
         _signal TERM "$_shell_pid"
+        eval "_hit$1=1"
     fi
     _family "$1" "$_session"
     # shellcheck disable=SC2086
@@ -883,15 +894,32 @@ _end() {
     _alarm 100 "g $1 1"
 }
 
+# _is_through RUN: whether its shell has nothing to do with it any more: it has ended, or said so and lives on.
+_is_through() {
+    eval "_e=\$_told$1 _x=\$_dead$1 _s=\$_doubt$1"
+    [ -n "$_x" ] || { [ -n "$_e" ] && [ -z "$_s" ]; }
+}
+
+# _ask_shell RUN SESSION: it has said that it is through. The answer is an event, or that it has ended.
+_ask_shell() {
+    eval "_s=\$_hit$1 _x=\$_dead$1 _g=\$_gen$2"
+    [ -n "$_s" ] && [ -z "$_x" ] || return 0
+    eval "_doubt$1=1"
+    # The trap comes before the second command, whether a shell looks for signals before or after each.
+    _write_shell "$2" "$_g" "\\command :$_nl\\command echo 'u $2 $1' >>'$_d/ev'$_nl"
+}
+
 # _force RUN STAGE: it has not ended.
 _force() {
-    eval "_s=\$_phase$1 _session=\$_ses$1 _x=\$_dead$1"
+    eval "_s=\$_phase$1 _session=\$_ses$1"
     [ "$_s" = running ] || return 0
-    if [ "$2" = 1 ] && [ -z "$_x" ]; then
+    if [ "$2" = 1 ] && ! _is_through "$1"; then
         _shell_of "$_session"
         _signal KILL "$_shell_pid"
+        eval "_hit$1=1"
     fi
     _family "$1" "$_session"
+    ! _is_through "$1" || _shell_pid=
     # Some may have been started only since the last look.
     eval "_known=\" \${_killed$1-} \" _fresh="
     for _p in $_found $_shell_pid; do
@@ -914,15 +942,13 @@ _force() {
         _row=${_row%)*}
         _stuck="$_stuck${_stuck:+, }${_row#*(} (pid $_p)"
     done
-    eval "_e=\$_told$1 _x=\$_dead$1"
     if [ -z "$_stuck" ]; then
         # Only an output is still held, by something that is not ours.
-        [ -z "$_e$_x" ] || _settle "$1"
-        [ -n "$_e$_x" ] || _alarm 100 "g $1 $2"
+        if _is_through "$1"; then _settle "$1"; else _alarm 100 "g $1 $2"; fi
         return
     fi
     eval "_ending$1=stuck _notes$1=\"\$_notes$1 session_abandoned\" _state$1=\"has not ended after KILL: \$_stuck\""
-    [ -n "$_e$_x" ] || _abandon "$_session"
+    _is_through "$1" || _abandon "$_session"
     eval "_old$_session=\"\$_old$_session \$_found \$_shell_pid\""
     _settle "$1"
 }
@@ -936,7 +962,7 @@ _abandon() {
 # _never_up SESSION: its new shell does not come. It may hang in the directory that it was to enter.
 _never_up() {
     _shell_pid=
-    _family '' "$1"
+    _family _ "$1"
     # shellcheck disable=SC2086
     _signal KILL $_found
     eval "_old$1=\"\$_old$1 \$_found\" _boot$1=$_t _said$1=state_lost"
@@ -965,6 +991,7 @@ _heard() {
         _s=$(cd -P "$_proc/$_s/cwd" 2>/dev/null && pwd -P && echo .) && eval "_cwd$_session=\${_s%??}"
     fi
     eval "_look_left $1 $_session.\$_gen$_session"
+    _ask_shell "$1" "$_session"
     _settled "$1"
 }
 
@@ -1006,8 +1033,8 @@ _look_left() {
 
 # _settled RUN: whether its end was told and both outputs were read, then it is over.
 _settled() {
-    eval "_s=\${_phase$1-} _session=\${_ses$1-} _e=\$_told$1 _x=\$_dead$1 _o=\$_done_o$1 _p=\$_done_e$1"
-    if [ "$_s" = running ] && [ -n "$_e$_x" ] && [ -n "$_o" ] && [ -n "$_p" ]; then
+    eval "_s=\${_phase$1-} _session=\${_ses$1-} _o=\$_done_o$1 _p=\$_done_e$1"
+    if [ "$_s" = running ] && [ -n "$_o" ] && [ -n "$_p" ] && _is_through "$1"; then
         # Of one that has to end, everyone has to be gone; else _force comes.
         eval "_x=\$_ending$1"
         if [ -n "$_x" ]; then _family "$1" "$_session"; else _found=; fi
@@ -1052,15 +1079,17 @@ _settle() {
 
 # _never RUN REASON: it was not run.
 _never() {
-    eval "_s=\${_phase$1-} _q=\$_pumps$1"
+    eval "_s=\${_phase$1-} _q=\$_pumps$1 _session=\$_ses$1"
     [ "$_s" = running ] || return 0
     # They still wait for somebody to write.
     # shellcheck disable=SC2086
     _stop $_q
     rm -f "$_d/f$1.o" "$_d/f$1.e"
     [ "$2" = missing ] || eval "_notes$1=\"\$_notes$1 \$2\""
-    eval "_why$1=not_run _phase$1=over_soon"
-    _conclude "$1"
+    _now
+    eval "_why$1=not_run _told$1=1 _took$1=$_t _done_o$1=0 _done_e$1=0"
+    _ask_shell "$1" "$_session"
+    _settled "$1"
 }
 
 # _died SESSION HOW RC WHEN: its shell has ended.
@@ -1077,10 +1106,15 @@ _died() {
 }
 
 _fell() {
-    eval "_e=\$_told$_run _s=\$_phase$_run _x=\$_ending$_run"
-    [ "$_s" = running ] && [ -z "$_e" ] || return 0
+    eval "_s=\$_phase$_run"
+    [ "$_s" = running ] && ! _is_through "$_run" || return 0
+    eval "_dead$_run=1 _x=\$_ending$_run"
+    if [ -n "$_e" ]; then
+        _settled "$_run"
+        return
+    fi
     _now
-    eval "_dead$_run=1 _took$_run=$_t"
+    eval "_took$_run=$_t"
     [ -n "$_x" ] || eval "_notes$_run=\"\$_notes$_run shell_$2\""
     if [ "$2" = replaced ] && [ "$3" -gt 128 ]; then
         eval "_sig$_run=\$(($3 - 128))"
@@ -1620,7 +1654,7 @@ _directory() {
         # A disk that is full makes directories, but keeps nothing in them.
         [ -z "$_d" ] || continue
         if (umask 077 && mkdir "$_x" && echo "$$" >"$_x/agent" && [ -s "$_x/agent" ] && : >"$_x/shells" &&
-            mkfifo "$_x/ev" "$_x/go") 2>/dev/null; then
+            : >"$_x/lock" && mkfifo "$_x/ev" "$_x/go") 2>/dev/null; then
             _d=$_x
         elif [ -O "$_x/." ]; then
             rm -rf "$_x"
@@ -1683,6 +1717,8 @@ _ticker() {
     ! _stat self || _parent=$_pp
     while echo k >&3; do
         : >"$_d/beat"
+        # An agent in Python takes a directory whose lock is empty and young for one that is being made.
+        : >"$_d/lock"
         (trap - PIPE; exec sleep 1 3>&-)
         if [ -d "$_d/wanted" ]; then
             # Main may hang at an output that nobody takes any more.
@@ -1855,6 +1891,10 @@ _event() {
         ;;
     w) _drained "$2" "$3" ;;
     g) _force "$2" "$3" ;;
+    u)
+        eval "_s=\${_ses$3-} _doubt$3="
+        [ "$_s" != "$2" ] || _settled "$3"
+        ;;
     x) _died "$2" "$3" "$4" "$5" ;;
     a)
         cat "$_d/a$2"

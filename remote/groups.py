@@ -25,19 +25,18 @@ LONG = 64 << 10  # a line that is not over by then is not kept whole
 KEY_HEAD = 700  # of a long line, what its shape is made of: so many bytes of its beginning
 KEY_TAIL = 300  # and of its end
 GROUPS_MAX = 2000  # that are kept between two blocks
-CACHE_MAX = 4 << 20  # bytes of lines whose group is remembered
-KNOWN_MAX = 4 << 20  # bytes of shapes that are remembered to belong to a group
+CACHE_MAX = 6 << 20  # bytes for lines whose group is remembered
+KNOWN_MAX = 6 << 20  # bytes for shapes that are remembered to belong to a group
+ENTRY = 120  # bytes that an entry of a dict takes beside the text
 WORDS_MAX = 30000  # of the vocabulary
 WORD_MAX = 80  # bytes of a word in it
 ALERTS_MAX = 500  # words with a hint in them that are looked for ahead
-AHEAD = (
-    b"error", b"fail", b"fatal", b"panic", b"except", b"corrupt", b"critical", b"denied", b"refused", b"timeout",
-    b"killed",
-)  # fmt: skip
-HINTS = AHEAD + (
-    b"abort", b"emerg", b"timed out", b"warn", b"unable", b"cannot", b"lost", b"segfault", b"out of memory", b"dead",
-)  # fmt: skip
-STEPS = ((1, 2, 3), (4, 8, 3), (16, 64, 2), (64, 1 << 62, 2), (1 << 62, 1 << 62, 2))
+AHEAD = b"error fail fatal panic except corrupt critical denied refused timeout killed".split()
+HINTS = AHEAD + b"abort emerg warn unable cannot lost segfault oom-kill dead".split()
+HEX = b"abcdefxABCDEFX-"  # what is left of a hexadecimal number; of words these are not:
+PLAIN = frozenset(b"a A be bad Bad BAD dead Dead DEAD added Feb Dec".split())
+# Words of so few shapes are "?" in groups of so few lines, where so many groups become one; by their first words alone.
+STEPS = ((1, 2, 3, 0), (4, 8, 3, 0), (16, 64, 2, 0), (64, 1 << 62, 2, 0), (64, 1 << 62, 3, 3), (64, 1 << 62, 3, 1))
 SEPARATORS = b"\"'`,;:=|()[]{}<>\x7f"
 BREAK = b" \x01 "  # between two lines; no line has it once it is translated
 
@@ -45,10 +44,7 @@ BREAK = b" \x01 "  # between two lines; no line has it once it is translated
 def is_alert(text):
     """Whether a hint is in it."""
     lowered = text.lower()
-    for hint in HINTS:
-        if hint in lowered:
-            return True
-    return False
+    return any([hint in lowered for hint in HINTS])
 
 
 def hinted(joined, most):
@@ -134,11 +130,11 @@ def begin(agent):
 def scan(agent, capture, query):
     """Group the lines of a capture. Yields None between blocks; a cancel ends it."""
     table = Table(min(query["line_bytes"], query["max_bytes"]))
-    for lines, hidden in blocks(capture):
+    for block, hidden in blocks(capture):
         if agent.canceling:
             raise Refused("cancelled", "all was cancelled before the output was read")
-        if lines is not None:
-            table.add(lines, hidden)
+        if block is not None:
+            table.add(block, hidden)
             if len(table.groups) > GROUPS_MAX:
                 table.condense()
         yield None
@@ -166,23 +162,25 @@ def answer_of(table, most, size):
 
 
 def blocks(capture):
-    """(lines, bytes that the first one of them lacks) for each block; (None, 0) where a line goes on beyond it."""
+    """(whole lines, bytes that the first one lacks) for each block; (None, 0) where a line goes on beyond it."""
     at, rest, hidden = 0, b"", 0
     while True:
         data = capture.read(at, BLOCK)
         if not data:
             break
         at += len(data)
-        lines = (rest + data).split(b"\n")
-        rest = lines.pop()
-        yield (lines, hidden) if lines else (None, 0)
-        if lines:
-            hidden = 0
+        end = data.rfind(b"\n")
+        if end < 0:
+            rest += data
+            yield None, 0
+        else:
+            yield rest + data[:end], hidden
+            rest, hidden = data[end + 1 :], 0
         if len(rest) > LONG:  # what is kept is enough for its shape and for what is shown of it
             hidden += len(rest) - LONG // 2
             rest = rest[: LONG // 4] + rest[-(LONG // 4) :]
     if rest:
-        yield [rest], hidden
+        yield rest, hidden
 
 
 def translation():
@@ -195,17 +193,12 @@ def translation():
 
 def spread(groups):
     """The groups so that each beginning of the list has something of all of it."""
-    out, step = [], 1
-    while step < len(groups):
-        step *= 2
-    seen = set()
+    step = 1 << len(groups).bit_length()
+    places = {}  # in the order in which they were met first
     while step >= 1:
-        for at in range(0, len(groups), step):
-            if at not in seen:
-                seen.add(at)
-                out.append(groups[at])
+        places.update(dict.fromkeys(range(0, len(groups), step)))
         step //= 2
-    return out
+    return [groups[at] for at in places]
 
 
 def choose(table, most, size):
@@ -215,8 +208,8 @@ def choose(table, most, size):
     many = sorted(groups, key=lambda group: -group.count)
     alerts = [group for group in many if group.alert]
     rare = sorted(groups, key=table.commonness())
-    turns = [alerts, many, alerts[::-1], rare, many, spread(alerts), rare, groups[::-1], many, groups]
-    turns = [iter(row) for row in turns]
+    rows = [alerts, many, alerts[::-1], rare, many, spread(alerts), rare, groups[::-1], many, groups]
+    turns = [iter(row) for row in rows]
     chosen = set()
     while turns and len(chosen) < most:
         for row in list(turns):
@@ -244,34 +237,36 @@ class Table(object):
         self.words = {b"\x01": b"\x01"}  # the vocabulary: word -> word
         self.kinds = {}  # of the groups those that several were made one of
         self.strong = set()  # the words of their shapes
+        self.cut = False  # whether there are kinds of first words alone
         self.alerts = set()  # words with a hint in them
         self.lost_lines = self.lost_shapes = 0
 
-    def add(self, lines, hidden):
+    def add(self, block, hidden):
         """The next lines; the first one lacks `hidden` bytes in its middle."""
-        texts = lines
-        if max(map(len, lines)) > KEY_HEAD + KEY_TAIL:
-            limit = KEY_HEAD + KEY_TAIL
-            texts = [t if len(t) <= limit else t[:KEY_HEAD] + b" " + t[-KEY_TAIL:] for t in lines]
-        text = b"\n".join(texts)
+        text = block
         if b"HTTP/" in text:  # in a log of requests the class of an answer is all that tells them apart
             text = text.replace(b'" 5', b'" server-error ').replace(b'" 4', b'" client-error ')
         keys = text.translate(self.translation, b"0123456789").split(b"\n")
         first, self.number = self.number + 1, self.number + len(keys)
-        last = dict(zip(keys, range(first, first + len(keys))))
+        numbers = range(first, first + len(keys))
+        last = dict(zip(keys, numbers))
+        if max(map(len, last)) > KEY_HEAD + KEY_TAIL:
+            limit = KEY_HEAD + KEY_TAIL
+            keys = [k if len(k) <= limit else k[:KEY_HEAD] + b" " + k[-KEY_TAIL:] for k in keys]
+            last = dict(zip(keys, numbers))
         counts = {}
         count_elements(counts, keys)
         cache = self.cache
         fresh = [key for key in last if key not in cache]
         if fresh:
-            size = sum(map(len, fresh)) + 60 * len(fresh)
+            size = sum(map(len, fresh)) + ENTRY * len(fresh)
             if self.cached + size > CACHE_MAX:
                 fresh = list(last)
                 cache.clear()
                 self.cached = 0
             self.cached += size
-            firsts = dict(zip(reversed(keys), range(first + len(keys) - 1, first - 1, -1)))
-            self.place(fresh, firsts, lines, first, hidden)
+            firsts = dict(zip(reversed(keys), reversed(numbers)))
+            self.place(fresh, firsts, block.split(b"\n"), first, hidden)
         for key, number in last.items():
             group = cache[key]
             group.count += counts[key]
@@ -305,6 +300,8 @@ class Table(object):
         words = key.split()
         loose = [word if word in self.strong or word in self.alerts else b"?" for word in words]
         group = self.kinds.get(shape_of(loose)) or self.kinds.get(squeeze(loose))
+        for first in (3, 1) if group is None and self.cut else ():
+            group = group or self.kinds.get(squeeze(loose[:first] + [b"?"]))
         if group is None:
             if len(self.groups) >= 2 * GROUPS_MAX:
                 shape = squeeze([word if is_alert(word) else b"?" for word in words])
@@ -315,16 +312,16 @@ class Table(object):
             group = self.groups[shape] = Group(shape, number)
             group.take(line, hidden, self.size)
             group.alert = is_alert(key)
-        self.heard += len(shape)
+        self.heard += len(shape) + ENTRY
         if self.heard > KNOWN_MAX:
             self.remember()
         self.known[shape] = group
         return group
 
     def learn(self, word):
-        """The word, which is in the vocabulary from now on if there is room."""
+        """The word, which is in the vocabulary from now on if there is room, and if it is one."""
         if word not in self.words:
-            if len(word) > WORD_MAX or len(self.words) >= WORDS_MAX:
+            if len(word) > WORD_MAX or len(self.words) >= WORDS_MAX or not word.strip(HEX) and word not in PLAIN:
                 return b"?"
             self.words[word] = word
         return word
@@ -332,7 +329,7 @@ class Table(object):
     def remember(self):
         """Forget of the shapes what is not needed."""
         self.known = dict(self.groups)
-        self.heard = sum(map(len, self.known))
+        self.heard = sum(map(len, self.known)) + ENTRY * len(self.known)
 
     def frequencies(self):
         """In how many shapes each word is."""
@@ -354,20 +351,20 @@ class Table(object):
 
     def condense(self):
         """Make fewer groups: of what there is most first, and words that hardly any other shape has first."""
-        self.merge(1, 2, 8, 0)
-        for rare, count, least in STEPS:
+        self.merge(1, 2, 8, 0, 0)
+        for rare, count, least, first in STEPS:
             if len(self.groups) > GROUPS_MAX // 2:
-                self.merge(rare, count, least, GROUPS_MAX // 2)
-        few = sorted(self.groups.values(), key=lambda group: (group.alert, group.count))
-        for group in few[: max(0, len(few) - GROUPS_MAX)]:
-            del self.groups[group.shape]
+                self.merge(rare, count, least, first, GROUPS_MAX // 2)
+                self.cut = self.cut or first > 0
+        for group in sorted(self.groups.values(), key=lambda group: (group.alert, group.count))[:-GROUPS_MAX]:
+            self.lost_lines += self.groups.pop(group.shape).count
             self.lost_shapes += 1
-            self.lost_lines += group.count
         self.kinds = {shape: self.groups[shape] for shape in self.kinds if shape in self.groups}
         self.words, self.strong = {b"\x01": b"\x01"}, set()
-        for shape in self.groups:
+        for shape, group in self.groups.items():
             words = [word for word in shape.split() if word != b"?"]
-            self.words.update(zip(words, words))
+            if group.count > 2 or shape in self.kinds:  # a line that is met once needs no vocabulary
+                self.words.update(zip(words, words))
             if shape in self.kinds:
                 self.strong.update(words)
         self.alerts = hinted(b" ".join(self.words), 1 << 30)
@@ -375,14 +372,16 @@ class Table(object):
         self.cached = 0
         self.remember()
 
-    def merge(self, rare, count, least, enough):
+    def merge(self, rare, count, least, first, enough):
         """Put groups of at most `count` lines together that are the same but for words of at most `rare` shapes, where
-        there are at least so many of them, until so few groups are left."""
+        there are at least so many of them, until few enough are left. `first`: of how many words, 0 for all."""
         shapes, kinds = self.frequencies(), {}
         kept = {word for word in shapes if shapes[word] > rare}.union(hinted(b" ".join(shapes), 1 << 30))
         for shape, group in self.groups.items():
             if group.count <= count:
                 words = [word if word in kept else b"?" for word in shape.split()]
+                if first:
+                    words = words[:first] + [b"?"]
                 kind = shape_of(words) if rare == 1 else squeeze(words)
                 kinds.setdefault(kind, []).append(group)
         for kind, members in sorted(kinds.items(), key=lambda item: -len(item[1])):

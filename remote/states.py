@@ -552,7 +552,7 @@ class Look(object):
             sight = Sight(one)
             if thread.state == "R":
                 sight.kind = "running"
-            elif thread.state in "SD":
+            elif thread.state in "SDV":
                 self.examine_thread(sight, "%s/%s" % (base, name), thread.state)
             found.append(sight)
         return found
@@ -566,13 +566,13 @@ class Look(object):
         if is_frozen(wchan):
             sight.kind, sight.on = "stopped", "its control group, which is frozen"
             return
-        if state == "D":
+        if state in "DV":
             sight.kind = "io_wait"
         if not self.is_safe(sight, base, state):
             sight.why = BLOCKS
             return
         sight.read(base, calls(self.session.agent))
-        if state != "D":
+        if state not in "DV":
             self.judge(sight)
         elif is_vfork(sight):
             sight.kind, sight.form, sight.args = "idle", "c", []

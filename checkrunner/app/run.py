@@ -8,7 +8,6 @@ import functools
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from secrets import token_bytes
 from time import monotonic
 
 from checkrunner import __version__
@@ -17,9 +16,11 @@ from checkrunner.app.delegates import Delegates
 from checkrunner.app.identity import new_run_id
 from checkrunner.app.interrupts import interrupts
 from checkrunner.app.links import Links
+from checkrunner.app.masking import redactor_of
 from checkrunner.app.prepare import Prepared
 from checkrunner.app.script import HostScript
 from checkrunner.findings.build import build_report
+from checkrunner.findings.novelty import Witnesses
 from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.secret_names import is_secret_name, secret_values
 from checkrunner.judge.judge import Judge
@@ -50,7 +51,7 @@ _MOST_KEPT = 1000
 
 def make_redactor(prepared: Prepared, password: Secret | None = None) -> PatternRedactor:
     """What masks all text of this run before anybody sees it: report, warnings, progress."""
-    return PatternRedactor(_secrets(prepared, password), key=token_bytes(16))
+    return redactor_of(prepared.request.settings, _secrets(prepared, password))
 
 
 def run_prepared(
@@ -75,14 +76,13 @@ def run_prepared(
     began = monotonic()
     plan = prepared.plan
     redactor = redactor or make_redactor(prepared, password)
-    judge = Judge(plan.templates)
-    scripts = [HostScript(host, judge=judge, templates=plan.templates, redactor=redactor) for host in plan.hosts]
+    witnesses = Witnesses()
+    scripts = _scripts(plan, redactor, witnesses)
     links = Links(prepared.request.settings, password)
     options, narrowed = _fitting(prepared)
     warnings = [*prepared.warnings, *narrowed, *_elsewhere(prepared.delegates, links)]
     not_done = [links.warnings(script.host) for script in scripts]
-    learning = Learning(driver, redactor) if driver else None
-    engine = _engine(prepared, links, options, observer, learning, redactor)
+    engine = _engine(prepared, links, options, observer, Learning(driver, redactor) if driver else None, redactor)
     outcomes, reason, waits = asyncio.run(_run(engine, scripts, plan.playbook.plays, links, interrupted, observer))
     by_host = {script.host.name: script for script in scripts}
     outcomes = _among_peers(outcomes, plan, by_host)
@@ -104,13 +104,22 @@ def run_prepared(
     return build_report(
         _noted(outcomes, not_done),
         run=info,
-        warnings=warnings,
+        warnings=[*warnings, *redactor.troubles],
         redactor=redactor,
         texts=lambda outcome: by_host[outcome.host].texts(outcome),
         titles=lambda outcome: by_host[outcome.host].title(outcome),
         to_text=json_text,
+        witnesses=witnesses,
         budget_tokens=prepared.request.settings.budget_tokens,
     )
+
+
+def _scripts(plan: Plan, redactor: PatternRedactor, witnesses: Witnesses) -> list[HostScript]:
+    judge = Judge(plan.templates)
+    return [
+        HostScript(host, judge=judge, templates=plan.templates, redactor=redactor, witnesses=witnesses)
+        for host in plan.hosts
+    ]
 
 
 def _among_peers(outcomes: list[HostOutcome], plan: Plan, scripts: Mapping[str, HostScript]) -> list[HostOutcome]:

@@ -6,14 +6,15 @@ import functools
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
-from checkrunner.findings.slices import early_queries, queries, show
+from checkrunner.findings.novelty import Witnesses
+from checkrunner.findings.slices import early_queries, queries, shapes, show, witness_queries
 from checkrunner.judge.execution import not_looked
 from checkrunner.judge.judge import Judge
 from checkrunner.judge.refusals import REFUSALS, refused
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.inventory import Host
 from checkrunner.model.plan import CheckOutcome, Items, Judgement, PlannedCheck, Settled, Skip, Step
-from checkrunner.model.results import RawSlice, Result, Slice, SliceQuery, Verdict, VerdictState
+from checkrunner.model.results import RawSlice, Result, Slice, SliceMode, SliceQuery, Verdict, VerdictState
 from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Template
 from checkrunner.plan.hostplan import HostPlan
@@ -27,9 +28,28 @@ __all__ = ["HostScript"]
 class HostScript:
     """Implements `model.seams.Script`. `judge`, `templates` and `redactor` are shared by all hosts of a run."""
 
-    __slots__ = ("_judge", "_names", "_plan", "_rcs", "_redactor", "_templates", "checks", "host")
+    __slots__ = (
+        "_judge",
+        "_names",
+        "_plan",
+        "_rcs",
+        "_redactor",
+        "_templates",
+        "_witnesses",
+        "_witnessing",
+        "checks",
+        "host",
+    )
 
-    def __init__(self, plan: HostPlan, *, judge: Judge, templates: Templates, redactor: Redactor) -> None:
+    def __init__(
+        self,
+        plan: HostPlan,
+        *,
+        judge: Judge,
+        templates: Templates,
+        redactor: Redactor,
+        witnesses: Witnesses | None = None,
+    ) -> None:
         self.host: Host = plan.host
         self.checks: Sequence[PlannedCheck] = plan.checks
         self._plan = plan
@@ -40,6 +60,8 @@ class HostScript:
         # A check's names are fixed when it is resolved: the same ones render its probes, judge it, choose its slices.
         self._names: dict[str, Mapping[str, object]] = {}
         self._rcs: dict[str, int] = {}  # of the checks whose command failed
+        self._witnesses = witnesses or Witnesses()
+        self._witnessing: set[str] = set()  # checks that are fine here and whose lines are fetched for others
 
     def resolve(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Step | Skip | Items | Settled:
         """Render the check, with the probes that its expectations need and the slices it always wants."""
@@ -108,13 +130,31 @@ class HostScript:
         """The slices to fetch after the verdict."""
         if step.planned.check.task is not None and step.planned.check.task.no_log:
             return ()
+        key = step.planned.key
+        if verdict.state is VerdictState.OK and not step.planned.check.slices:
+            return self._witness(step, result, verdict)
         if result.rc:
-            self._rcs[step.planned.key] = result.rc
-        render = self._renderer(self._names[step.planned.key])
-        return queries(step.planned.check, step, result, verdict, render)
+            self._rcs[key] = result.rc
+        asked = queries(step.planned.check, step, result, verdict, self._renderer(self._names[key]))
+        if asked and not step.planned.check.slices:
+            self._witnesses.trouble(self.host.name, key, self._groups)
+        return asked
+
+    def _witness(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
+        """What to ask where nothing is wrong, for the sake of hosts where something is."""
+        key = step.planned.key
+        asked = witness_queries(step.planned.check, result, verdict)
+        if not asked or not self._witnesses.wanted(key, self._groups):
+            return ()
+        self._witnessing.add(key)
+        return asked
 
     def show(self, step: Step, raw: RawSlice) -> Slice:
-        """Text view, redaction and evidence id of what the host sent."""
+        """Text view, redaction and evidence id of what the host sent. Of a host that is fine nothing is shown."""
+        key = step.planned.key
+        if key in self._witnessing and raw.query.mode is SliceMode.SALIENT:
+            self._witnesses.saw(key, self._groups, shapes(step, raw, self._redactor))
+            return Slice(stream=raw.query.stream, query=raw.query, lines=(), total_lines=raw.total_lines)
         return show(self.host.name, step.planned.key, step, raw, self._redactor, self._rcs.get(step.planned.key))
 
     def texts(self, outcome: CheckOutcome) -> tuple[str, str]:
@@ -135,12 +175,16 @@ class HostScript:
         names = self._names.get(outcome.planned.key)
         return self._plan.names(outcome.planned, {outcome.planned.key: outcome}) if names is None else names
 
+    @property
+    def _groups(self) -> tuple[str, ...]:
+        return tuple(sorted(set(self.host.groups) - {"all", "ungrouped"}))
+
     def peers(self, outcome: CheckOutcome, by: str) -> Hashable:
         """What this host has in common with those that it is compared with. Raises TemplateError."""
         if by == "all":
             return ""
         if by == "group":
-            return tuple(sorted(set(self.host.groups) - {"all", "ungrouped"}))
+            return self._groups
         names = self._names_of(outcome)
         if by not in names:
             raise TemplateError(

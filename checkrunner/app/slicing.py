@@ -11,7 +11,8 @@ from typing import BinaryIO
 from checkrunner.app.grouped import grouped_lines
 from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.salience import Entry, Ranking, Row, fit, rank, seen_text
-from checkrunner.findings.textview import LINE_BYTES, line_view
+from checkrunner.findings.secret_tags import GAP
+from checkrunner.findings.textview import LINE_BYTES, text_view
 from checkrunner.findings.tokens import TokenEstimate
 from checkrunner.model.errors import UsageError
 from checkrunner.model.results import RawLine
@@ -28,7 +29,7 @@ _KEPT_END = LINE_BYTES // 4
 _LEAST_TOKENS = 3
 """No row takes less, so that more entries than that cannot be shown."""
 _MORE_ENTRIES = 100
-_GAP = b" ... "
+_GAP = " ... "
 _LOOKED_AT = 64 << 10
 _BINARY_SHARE = 5
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\b\x1b\f") + b"\x7f"
@@ -42,13 +43,15 @@ class Sliced:
     summary: SliceSummary
 
 
-def slice_text(path: str, budget: int, *, numbered: bool) -> Sliced:
-    """The lines of a file that matter; ``-`` is standard input. Raises UsageError for a file that cannot be read."""
+def slice_text(path: str, budget: int, *, numbered: bool, redactor: PatternRedactor | None = None) -> Sliced:
+    """The lines of a file that matter, masked by `redactor`; ``-`` is standard input.
+
+    Raises UsageError for a file that cannot be read."""
     if path == "-":
-        return slice_stream(sys.stdin.buffer, budget, numbered=numbered)
+        return slice_stream(sys.stdin.buffer, budget, numbered=numbered, redactor=redactor)
     try:
         with open(path, "rb") as file:
-            return slice_stream(file, budget, numbered=numbered)
+            return slice_stream(file, budget, numbered=numbered, redactor=redactor)
     except IsADirectoryError:
         raise UsageError(f"{path} is a directory", hint="Name a file, or - for standard input") from None
     except OSError as error:
@@ -56,7 +59,7 @@ def slice_text(path: str, budget: int, *, numbered: bool) -> Sliced:
         raise UsageError(f"cannot read {path}: {error.strerror or error}", hint=hint) from error
 
 
-def slice_stream(stream: BinaryIO, budget: int, *, numbered: bool) -> Sliced:
+def slice_stream(stream: BinaryIO, budget: int, *, numbered: bool, redactor: PatternRedactor | None = None) -> Sliced:
     """The lines of a stream that matter, in at most `budget` tokens by estimate; `numbered` where line and count stand
     before each text and are to be paid for. Cost: memory for 4 MiB of input at most, however long it is."""
     begin = _read(stream, MOST_DIRECT + 1)
@@ -67,7 +70,9 @@ def slice_stream(stream: BinaryIO, budget: int, *, numbered: bool) -> Sliced:
         total = len(raw)
     else:
         raw, total = grouped_lines(begin, stream)
-    ranking = rank(_rows(raw), total_lines=total, most=budget // _LEAST_TOKENS + _MORE_ENTRIES)
+    ranking = rank(
+        _rows(raw, redactor or PatternRedactor()), total_lines=total, most=budget // _LEAST_TOKENS + _MORE_ENTRIES
+    )
     return _fitted(ranking, budget, numbered=numbered)
 
 
@@ -118,22 +123,22 @@ def _raw(number: int, line: bytes) -> RawLine:
     return RawLine(number=number, data=line[:begin], tail=line[-_KEPT_END:], cut_bytes=len(line) - begin - _KEPT_END)
 
 
-def _rows(raw: Sequence[RawLine]) -> list[Row]:
+def _rows(raw: Sequence[RawLine], redactor: PatternRedactor) -> list[Row]:
     """Text that may be shown: as a terminal would have left it, and without secrets."""
-    texts = [line_view(_joined(line)).text for line in raw]
-    redactor = PatternRedactor()
+    texts = [_text(line) for line in raw]
     masked = redactor.redact("\n".join(texts)).split("\n") if texts else []
     if len(masked) != len(texts):
         masked = [redactor.redact(text).replace("\n", " ") for text in texts]
     return [
-        Row(line.number, text, count=line.count, last=line.last, cut_bytes=line.cut_bytes)
+        Row(line.number, text.replace(GAP, _GAP), count=line.count, last=line.last, cut_bytes=line.cut_bytes)
         for line, text in zip(raw, masked, strict=True)
     ]
 
 
-def _joined(line: RawLine) -> RawLine:
-    data = line.data + _GAP + line.tail if line.cut_bytes or line.tail else line.data
-    return RawLine(number=line.number, data=data.removesuffix(b"\r"))
+def _text(line: RawLine) -> str:
+    """With a gap where a part was left out, so that half a secret is known for one."""
+    text = text_view(line.data if line.tail else line.data.removesuffix(b"\r"))
+    return text + GAP + text_view(line.tail.removesuffix(b"\r")) if line.cut_bytes or line.tail else text
 
 
 def _is_binary(data: bytes) -> bool:

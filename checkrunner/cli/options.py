@@ -14,6 +14,7 @@ __all__ = [
     "Limit",
     "PlaybookDir",
     "PlaybookName",
+    "Redact",
     "SkipTags",
     "Tags",
     "VaultId",
@@ -22,6 +23,7 @@ __all__ = [
 ]
 
 _WHICH = "Which hosts and checks"
+_WHAT = "Output"
 
 PlaybookName = Annotated[
     str,
@@ -65,6 +67,15 @@ Tags = Annotated[
 SkipTags = Annotated[
     list[str] | None,
     typer.Option("--skip-tags", metavar="TAGS", help="Leave out checks with one of these.", rich_help_panel=_WHICH),
+]
+Redact = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--redact",
+        metavar="PATTERN",
+        help="Mask what this regular expression fits, too (its group, if it has one); repeatable.",
+        rich_help_panel=_WHAT,
+    ),
 ]
 AllowEmpty = Annotated[
     bool,

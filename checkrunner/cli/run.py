@@ -17,6 +17,7 @@ from checkrunner.cli.options import (
     Inventory,
     Limit,
     PlaybookName,
+    Redact,
     SkipTags,
     Tags,
     VaultId,
@@ -194,6 +195,7 @@ def run(
             rich_help_panel=_OUTPUT,
         ),
     ] = None,
+    redact: Redact = None,
     color: Annotated[
         str | None,
         typer.Option("--color", metavar="WHEN", help="auto, always or never.", rich_help_panel=_OUTPUT),
@@ -247,7 +249,7 @@ def run(
         "color": color,
         **_become(become, become_user, become_method),
     }
-    settings = resolve_settings(flags)
+    settings = resolve_settings({**flags, "redact": redact})
     if help_params:
         return show_params(playbook, settings, format_name)
     destination, exports = _places(format_name, output, perfdata, metrics, dry=check)

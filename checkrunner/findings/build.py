@@ -12,6 +12,7 @@ from checkrunner.findings.heldback import HeldBack
 from checkrunner.findings.incomplete import fold_incomplete
 from checkrunner.findings.leftout import folded_omissions
 from checkrunner.findings.making import Making, ReportLimits, Texts, Titles, as_written, name_as_written
+from checkrunner.findings.novelty import Witnesses, put_news_first
 from checkrunner.findings.past import NoPast
 from checkrunner.findings.rank import ranked
 from checkrunner.findings.redact import NullRedactor
@@ -36,6 +37,7 @@ def build_report(
     budget_tokens: int | None = None,
     counter: TokenCounter | None = None,
     past: Past | None = None,
+    witnesses: Witnesses | None = None,
 ) -> Report:
     """The report. `run.complete` and `run.exit_code` are computed here, whatever `run` says.
 
@@ -43,10 +45,12 @@ def build_report(
     notes and warnings (slices arrive masked). `texts` renders why and fix for the exemplar of
     a finding; without it they are shown as written. So with `titles`, which has to be the same for all of a finding.
     `to_text` is the JSON renderer, for the size in `budget`; `budget_tokens` is what that may be as `counter` counts it
-    (see `budget.fit`). `past` tells new findings from known ones.
+    (see `budget.fit`). `past` tells new findings from known ones. `witnesses`: hosts where a check
+    is fine; what lines are there, too, are told last.
 
     Cost: linear in the outcomes; a healthy one costs about a microsecond, others what masking their slices costs.
     """
+    outcomes = put_news_first(outcomes, past, witnesses)
     held = HeldBack(outcomes)
     building = Making(
         redactor or NullRedactor(), texts or as_written, titles or name_as_written, limits or ReportLimits(), held

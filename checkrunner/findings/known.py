@@ -7,7 +7,7 @@ import html
 import json
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -51,6 +51,7 @@ class KnownValues:
         for form in ordered:
             if len(form) >= _SHORT:
                 self._heads.setdefault(form[:_SHORT], []).append(form)
+        self._parts: dict[str, dict[str, None]] = {}
         self._many = len(ordered) > _MANY
         if self._many:
             ordered = [form for form in ordered if len(form) < _SHORT]
@@ -69,6 +70,7 @@ class KnownValues:
         at = text.find(GAP)
         while at >= 0:
             yield from self._cut(text, at)
+            yield from self._rest(text, at + 1)
             at = text.find(GAP, at + 1)
 
     def _by_beginnings(self, text: str) -> Iterator[Spot]:
@@ -90,6 +92,28 @@ class KnownValues:
                 if form.startswith(rest):
                     yield Spot(at, gap, self._rank, self._values[form])
                     return
+
+    def _rest(self, text: str, start: int) -> Iterator[Spot]:
+        """The longest beginning of the text after a gap with which a value ends."""
+        found = Spot(start, start, self._rank)
+        for form in self._with(text[start : start + _SHORT]):
+            at = form.find(text[start : start + _SHORT], 1)
+            while at > 0:
+                if text.startswith(form[at:], start) and start + len(form) - at > found.end:
+                    found = Spot(start, start + len(form) - at, self._rank, self._values[form])
+                at = form.find(text[start : start + _SHORT], at + 1)
+        if found.end > start:
+            yield found
+
+    def _with(self, part: str) -> Sequence[str]:
+        """The forms that hold these few characters."""
+        if len(part) < _SHORT or "\n" in part:
+            return ()
+        if not self._parts:
+            for form in self._values:
+                for at in range(1, len(form) - _SHORT + 1):
+                    self._parts.setdefault(form[at : at + _SHORT], {})[form] = None
+        return list(self._parts.get(part, ()))
 
 
 def _forms(value: str) -> set[str]:

@@ -13,6 +13,7 @@ from checkrunner.findings.items import because, labels, place, trunk
 from checkrunner.findings.near import Differing
 from checkrunner.findings.numbers import shared_reasons, shared_result, shared_seen
 from checkrunner.findings.said import said
+from checkrunner.findings.secret_tags import outside_tags
 from checkrunner.findings.slices import is_binary
 from checkrunner.findings.totals import capture_of, execution_of
 from checkrunner.findings.values import shared_metrics, shared_values
@@ -95,7 +96,10 @@ class Making:
         """A text fit for the report: masked, and not longer than the limit, which it then says."""
         text = self._redactor.redact(text) if text else text
         over = len(text) - self.limits.text_chars
-        return text if over <= 0 else f"{text[: self.limits.text_chars]}... ({over} characters more)"
+        if over <= 0:
+            return text
+        end = outside_tags(text, self.limits.text_chars)
+        return f"{text[:end]}... ({len(text) - end} characters more)"
 
     def finding(self, entry: Group) -> Finding:
         """The finding of outcomes that say the same."""
@@ -231,7 +235,7 @@ class Making:
     def _short(self, text: str) -> str:
         """A text that is a value: masked first, since half of a secret would not be known."""
         text = " ".join(self._redactor.redact(text).split())
-        return text if len(text) <= _VALUE_CHARS else f"{text[:_VALUE_CHARS]}..."
+        return text if len(text) <= _VALUE_CHARS else f"{text[: outside_tags(text, _VALUE_CHARS)]}..."
 
     def waits(self, waits: Sequence[Wait]) -> tuple[Wait, ...]:
         """Where hosts waited, the longest first; no more than the limits say."""

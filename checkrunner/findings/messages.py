@@ -17,11 +17,15 @@ _SAID = (
     r"authentication (?:failure|failed|error|token|information|service)|conversation (?:error|failure)"
     r"|passwords? (?:updated|unchanged|changed|expiry|expired|hash|mismatch|has|is|for|must|do not|don't)\b"
     r"|(?:unable|failed) to (?:open|read|write|find|load|parse|connect|authenticate|decrypt|verify|change|set)\b"
+    r"|(?:must|should|cannot|could not|may not|can't|will|has|have|does|did|do|was|were|are|is) (?:be|been|not|have"
+    r"|contain"
+    r"|match|expire|no|a|an|the|only|at|too|already|still|now|in)\b|too (?:short|long|weak|many|old|simple)\b"
+    r"|(?:expected|unexpected|expecting|because|unless|when|while|skipping|using|no longer|waiting|trying|checking) \w"
 )
 # One word could be the value itself: it is a message at the end of the text, or where the sentence goes on.
 _JUDGED = (
     r"(?:(?:is|was|has|not) )?(?:incorrect|expired|invalid|required|missing|rejected|refused|unknown|wrong|unset"
-    r"|mismatch(?:ed)?|empty|set|changed|updated)"
+    r"|mismatch(?:ed)?|empty|set|changed|updated|accepted|verified|correct|created|deleted|configured|unchanged|failed)"
     r"(?=\s*$|[.,:;](?:\s|$)|\s(?:for|on|at|by|since|in|from|to|or|and|format|value|length|argument|syntax|user|password"
     r"|token|key|credentials?)\b)"
 )

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from checkrunner.findings.keyblocks import key_block_spots
 from checkrunner.findings.known import KnownValues, Spot
+from checkrunner.findings.own import OwnPatterns
 from checkrunner.findings.redact_rule import Rule
 from checkrunner.findings.redact_rules import RULES
-from checkrunner.findings.secret_tags import MARK, TAG, Tags, is_spent
+from checkrunner.findings.secret_tags import GAP, MARK, Tags, is_spent, tag_places
 from checkrunner.model.sources import Secret
 
 __all__ = ["KINDS", "MARK", "RULES", "NullRedactor", "PatternRedactor", "Rule"]
@@ -17,7 +18,7 @@ __all__ = ["KINDS", "MARK", "RULES", "NullRedactor", "PatternRedactor", "Rule"]
 _ROUNDS = 4
 _OPAQUE = "\1"
 
-KINDS = ("known", "private-key", *(rule.name for rule in RULES))
+KINDS = ("known", "private-key", *(rule.name for rule in RULES), "own")
 """What secrets are counted as; one that is found in several ways is the first of them."""
 
 _BLOCK = 1
@@ -30,7 +31,7 @@ class NullRedactor:
     def redact(self, text: str, known: Sequence[Secret | str] = ()) -> str:
         """The text without `known`."""
         spots = list(KnownValues(known).spots(text)) if known else []
-        return _replaced(text, _merged(text, spots, _tags(text)), lambda _text, _rank: MARK) if spots else text
+        return _replaced(text, _merged(text, spots, tag_places(text)), lambda _text, _rank: MARK) if spots else text
 
     def counts(self) -> Mapping[str, int]:
         """Nothing is counted."""
@@ -41,14 +42,16 @@ class PatternRedactor:
     """The `Redactor` of a run: private key blocks, `RULES`, and the values of `secrets` in any of their usual forms.
 
     `key` is what the tags are made with: random, at least 16 bytes, and of one run. Without it all secrets are
-    ``<secret>``. All hosts of a run share one redactor. Cost: a few microseconds for a line without a hint of a secret.
+    ``<secret>``. `own` are patterns of the user (`checkrunner.ownpatterns`). All hosts of a run share one redactor.
+    Cost: a few microseconds for a line without a hint of a secret.
     A line grows by at most twenty characters a secret.
     """
 
-    def __init__(self, secrets: Iterable[Secret | str] = (), *, key: bytes = b"") -> None:
+    def __init__(self, secrets: Iterable[Secret | str] = (), *, key: bytes = b"", own: Sequence[str] = ()) -> None:
         self._known = KnownValues(secrets)
         self._learnt: dict[Secret | str, None] = {}
         self._later = KnownValues(())
+        self._own = OwnPatterns(own, len(KINDS) - 1) if own else None
         self._tags = Tags(key)
 
     def learn(self, secret: Secret) -> None:
@@ -61,7 +64,7 @@ class PatternRedactor:
         """Mask what looks like a secret, and `known`. Idempotent; the number of newlines stays."""
         also = KnownValues(known) if known else None
         for _ in range(_ROUNDS):
-            tags = _tags(text)
+            tags = tag_places(text)
             spots = self._spots(_without(text, tags), also)
             merged = _merged(text, spots, tags) if spots else None
             if not merged:
@@ -75,6 +78,8 @@ class PatternRedactor:
             spots += also.spots(text)
         spots += key_block_spots(text, _BLOCK)
         spots += _rule_spots(text)
+        if self._own is not None:
+            spots += self._own.spots(text)
         return spots
 
     def counts(self) -> Mapping[str, int]:
@@ -83,69 +88,130 @@ class PatternRedactor:
         return {KINDS[rank]: found[rank] for rank in sorted(found)}
 
     @property
-    def uncounted(self) -> int:
-        """How often a secret was masked after so many different ones that it is not among the counts."""
-        return self._tags.uncounted
+    def troubles(self) -> list[str]:
+        """What a report has to say of the masking: lines masked as a whole, secrets that are not counted."""
+        given_up = self._own.given_up if self._own is not None else {}
+        out = [
+            f"redact {pattern!r} took too long on {count:,} line(s), which are masked as a whole"
+            for pattern, count in given_up.items()
+        ]
+        if self._tags.uncounted:
+            out.append("there were too many different secrets to count them all: `redacted` says how many at least")
+        return out
 
 
-def _by_hint(*, tokens: bool) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    found: dict[str, list[int]] = {}
+_COARSE = (
+    *("pass", "pwd", "pw", "secret", "token", "key", "cred", "psk", "auth", "cookie", "sess", "sid"),
+    *("://", "</", "$", "{", "543", ":6", "hook", "snmp", "community", "sql"),
+)
+
+
+def _by_guard() -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """What is looked for in a text first, and the numbers of the rules that may then find something."""
+    found: dict[str, dict[int, None]] = {}
     for number, rule in enumerate(RULES):
-        for hint in rule.hints if rule.token is tokens else ():
-            found.setdefault(hint, []).append(number)
-    return tuple((hint, tuple(numbers)) for hint, numbers in found.items())
+        common = [next((text for text in _COARSE if text in hint), hint) for hint in rule.hints]
+        for guard in rule.guards if rule.guards or rule.token else common:
+            found.setdefault(guard, {})[number] = None
+    return tuple((guard, tuple(numbers)) for guard, numbers in found.items())
 
 
-_WORDS = _by_hint(tokens=False)
-_TOKENS = _by_hint(tokens=True)
-_LONG_WORD = re.compile(r"[a-z][\w-]{11}")
-"""Without it there is no token of a vendor."""
+_GUARDS = _by_guard()
+
+
+def _by_beginning() -> dict[str, tuple[tuple[str, int], ...]]:
+    """The hints of tokens with which a word begins, by their first two characters."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for number, rule in enumerate(RULES):
+        for hint in rule.hints if rule.token else ():
+            if "." not in hint:
+                found.setdefault(hint[:2], []).append((hint, number))
+    return {first: tuple(hints) for first, hints in found.items()}
+
+
+_BEGINNINGS = _by_beginning()
+_BEFORE = tuple((hint, number) for number, rule in enumerate(RULES) if rule.token for hint in rule.hints if "." in hint)
+"""The hints of tokens that stand before a word and end in a dot."""
+_LONG_WORD = re.compile(r"[A-Za-z0-9_-]{12,}+")
+_CUT_WORD = re.compile(r"[A-Za-z0-9_-]++(?=\0)")
+_PLAIN_WORD = re.compile(r"[0-9a-f_-]+|[A-Za-z_-]{12,19}|[A-Z]?[a-z_-]+|[A-Z_-]+|\d{4}-?\d\d-?\d\d[T_-]\d*Z?")
+_PARTS = re.compile(r"[_-]++")
+_AROUND = 3
+"""Lines before and after one with a hint that a pattern which goes over lines is tried on."""
 
 
 def _rule_spots(text: str) -> Iterator[Spot]:
     low = _lower(text)
-    hints = [entry for entry in _WORDS if entry[0] in low]
-    if _LONG_WORD.search(low):
-        hints += [entry for entry in _TOKENS if entry[0] in low]
     lines: dict[tuple[int, int], set[int]] = {}
-    for hint, numbers in hints:
-        for place in _lines_with(low, hint):
-            lines.setdefault(place, set()).update(numbers)
-    across: set[int] = set()
-    for (start, end), every in lines.items():
-        line = text[start:end]
-        for number in sorted(every):
-            if RULES[number].across:
-                across.add(number)
-            else:
-                yield from _found(number, line, start)
-    for number in sorted(across):
-        yield from _found(number, text, 0)
+    for guard, numbers in _GUARDS:
+        if guard in low:
+            for place in _lines_with(low, guard):
+                lines.setdefault(place, set()).update(numbers)
+    for (start, end), guarded in lines.items():
+        line = low[start:end]
+        for number in guarded:
+            if RULES[number].token or _has_any(line, RULES[number].hints):
+                yield from _tried(number, text, low, start, end)
+    tried: set[tuple[int, int]] = set()
+    words = [word.span() for word in _LONG_WORD.finditer(text) if _PLAIN_WORD.fullmatch(word.group()) is None]
+    if GAP in text:
+        words += [word.span() for word in _CUT_WORD.finditer(text)]
+    for word in words:
+        for number in _tokens_at(low, *word):
+            start, end = _line_at(text, word[0])
+            if (start, number) not in tried:
+                tried.add((start, number))
+                yield from _tried(number, text, low, start, end)
+
+
+def _tokens_at(low: str, start: int, end: int) -> set[int]:
+    """The rules for tokens that may fit the word there."""
+    parts = [start, *(part.end() for part in _PARTS.finditer(low, start, end))]
+    found = {
+        number for at in parts for hint, number in _BEGINNINGS.get(low[at : at + 2], ()) if low.startswith(hint, at)
+    }
+    if low[start - 1 : start] == ".":
+        found.update(number for hint, number in _BEFORE if low.endswith(hint, 0, start))
+    return found
+
+
+def _tried(number: int, text: str, low: str, start: int, end: int) -> Iterator[Spot]:
+    rule = RULES[number]
+    if rule.near is not None and rule.near.search(low, start, end) is None:
+        return
+    if rule.across:
+        for _ in range(_AROUND):
+            start = text.rfind("\n", 0, max(start - 1, 0)) + 1
+            end = after if (after := text.find("\n", end + 1)) >= 0 else len(text)
+    for match in rule.pattern.finditer(text[start:end]):
+        for first, last in rule.find(match):
+            yield Spot(start + first, start + last, _FIRST_RULE + number)
+
+
+def _has_any(text: str, hints: Iterable[str]) -> bool:
+    for hint in hints:  # noqa: SIM110 - any() takes three times as long, and this is where the time goes
+        if hint in text:
+            return True
+    return False
 
 
 def _lines_with(text: str, hint: str) -> Iterator[tuple[int, int]]:
     at = text.find(hint)
     while at >= 0:
-        start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
-        yield start, end if end >= 0 else len(text)
-        at = text.find(hint, end) if end >= 0 else -1
+        start, end = _line_at(text, at)
+        yield start, end
+        at = text.find(hint, end)
 
 
-def _found(number: int, text: str, offset: int) -> Iterator[Spot]:
-    rule = RULES[number]
-    for match in rule.pattern.finditer(text):
-        for start, end in rule.find(match):
-            yield Spot(offset + start, offset + end, _FIRST_RULE + number)
+def _line_at(text: str, at: int) -> tuple[int, int]:
+    start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+    return start, end if end >= 0 else len(text)
 
 
 def _lower(text: str) -> str:
     """In lower case, and of the same length."""
     low = text.lower()
     return low if len(low) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-
-
-def _tags(text: str) -> list[tuple[int, int]]:
-    return [tag.span() for tag in TAG.finditer(text)] if "secret" in text else []
 
 
 def _without(text: str, tags: Iterable[tuple[int, int]]) -> str:
@@ -163,6 +229,7 @@ def _merged(text: str, spots: Iterable[Spot], tags: Sequence[tuple[int, int]]) -
     found: list[Spot] = []
     for spot in sorted(spots):
         spot = _around_tags(spot, tags) if tags else spot
+        spot = _over_gap(text, spot) if GAP in text else spot
         if is_spent(text[spot.start : spot.end]):
             continue
         last = found[-1] if found else None
@@ -175,6 +242,15 @@ def _merged(text: str, spots: Iterable[Spot], tags: Sequence[tuple[int, int]]) -
             value = spot.value if spot[:2] == last[:2] else ""
             found[-1] = last._replace(rank=min(last.rank, spot.rank), value=last.value or value)
     return found
+
+
+_REST = re.compile(r"\0[^\s\"'`,;&<>|)\]}]+")
+
+
+def _over_gap(text: str, spot: Spot) -> Spot:
+    """A secret that is cut goes on after the gap, to the end of the word there."""
+    rest = _REST.match(text, spot.end)
+    return spot._replace(end=rest.end()) if rest else spot
 
 
 def _around_tags(spot: Spot, tags: Iterable[tuple[int, int]]) -> Spot:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from urllib.parse import unquote_to_bytes
 
-__all__ = ["GAP", "MARK", "TAG", "Tags", "canonical", "is_spent", "outside_tags"]
+__all__ = ["GAP", "MARK", "TAG", "Tags", "canonical", "is_spent", "outside_tags", "tag_places"]
 
 MARK = "<secret>"
 """The tag of a redactor that has no key: it tells no two secrets apart."""
@@ -21,31 +21,36 @@ GAP = "\0"
 """Stands in a text where a part of a line was left out, so that what is cut there is known to be cut."""
 
 _OPEN, _CLOSE = r"(?:<|%3[Cc]|\\+u003[Cc]|&lt;)", r"(?:>|%3[Ee]|\\+u003[Ee]|&gt;)"
-TAG = re.compile(rf"{_OPEN}secret(?:(?::|%3[Aa])[0-9a-z]{{4,12}})?{_CLOSE}")
+TAG = re.compile(rf"{_OPEN}secret(?:(?::|%3[Aa])(?:[0-9a-z]{{12}}|[0-9a-z]{{4}}))?{_CLOSE}")
 """A tag, also as URLs, JSON and HTML write it."""
 
-_CUT_TAG = re.compile(r"<(?:secret(?::[0-9a-z]{0,12})?|sec?r?e?)?(?=\.\.\.|\u2026|\0|\s*$)")
-"""What clipping leaves of one."""
+_ALSO_CUT = re.compile(rf"{TAG.pattern}|<secret(?::[0-9a-z]{{0,12}})?(?=\.\.\.|\u2026|\0|[ \t]*$)", re.MULTILINE)
+"""A tag, or what clipping leaves of one."""
 
 _ALPHABET = str.maketrans("abcdefghijklmnopqrstuvwxyz234567", "0123456789abcdefghjkmnpqrstvwxyz")
 _SHORT, _LONG = 4, 12
 _KEY_BODY = re.compile(r"[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]{1,15}={1,2}")
-_PUNCTUATION = " \t\"'`,;:)}]>\\\0"
+_PUNCTUATION = " \t\"'`,;:.)}]>\\\0\u2026"
 _LONGEST_ENCODED = 4096
+_LONGEST_TAG = 40
 
 
 def is_spent(text: str) -> bool:
     """Whether there is nothing in `text` but tags, whole or cut, and what closes them."""
-    if "secret" not in text and "<" not in text:
-        return not text.strip(_PUNCTUATION)
-    return not _CUT_TAG.sub("", TAG.sub("", text)).strip(_PUNCTUATION)
+    rest = _ALSO_CUT.sub("", text) if "secret" in text else text
+    return not rest.strip(_PUNCTUATION)
 
 
-def outside_tags(text: str, at: int) -> int:
-    """The last place up to `at` where `text` may be cut without halving a tag."""
-    for tag in TAG.finditer(text, max(0, at - 40), at + 40):
+def tag_places(text: str) -> list[tuple[int, int]]:
+    """Where tags are, and beginnings of tags."""
+    return [tag.span() for tag in _ALSO_CUT.finditer(text)] if "secret" in text else []
+
+
+def outside_tags(text: str, at: int, *, after: bool = False) -> int:
+    """The place nearest to `at`, before it or `after` it, where `text` may be cut without halving a tag."""
+    for tag in TAG.finditer(text, max(0, at - _LONGEST_TAG), at + _LONGEST_TAG):
         if tag.start() < at < tag.end():
-            return tag.start()
+            return tag.end() if after else tag.start()
     return at
 
 

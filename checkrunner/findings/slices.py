@@ -7,6 +7,7 @@ is done by the session.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -45,7 +46,9 @@ __all__ = [
     "early_queries",
     "is_binary",
     "queries",
+    "shapes",
     "show",
+    "witness_queries",
 ]
 
 Render = Callable[[Template], str]
@@ -57,6 +60,7 @@ DECIDING_LINES = 10
 SHAPES = 64
 """Shapes that a host is asked for. More than are shown: what it knows of them is coarse."""
 _SHAPE_BYTES = 16 << 10
+_MOST_WITNESSED = 16 << 20
 _SHAPE_LINE_BYTES = 300
 _TEXT_SHARE = 8
 """Latin-1 text has fewer bytes that are not UTF-8 than one in so many."""
@@ -94,14 +98,7 @@ def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor, rc:
     """Make a slice of what the host sent: text view, secrets masked (the step's answers, those in its environment,
     known by type or name, whatever `redactor` does), evidence id. Where the lines have no numbers (`SliceMode.BYTES`)
     there is no evidence id. Of a salient slice it chooses among the lines that the host sent; `rc` is the command's."""
-    env = step.command.env
-    given = [*env.values(), *(prompt.answer for prompt in step.command.prompts)]
-    secrets: list[Secret | str] = [value for value in given if isinstance(value, Secret)]
-    secrets += secret_values(env)
-
-    def mask(text: str) -> str:
-        return redactor.redact(text, secrets)
-
+    mask = _mask_of(step, redactor)
     query = raw.query
     lines = _masked([line_view(line) for line in _split(raw)], mask)
     shown = Slice(
@@ -117,6 +114,32 @@ def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor, rc:
     ranges = shown.ranges
     evidence = evidence_id(_segment(host), _segment(key), query.stream, ranges) if ranges else ""
     return replace(shown, evidence=evidence)
+
+
+def shapes(step: Step, raw: RawSlice, redactor: Redactor) -> frozenset[str]:
+    """The shapes of the lines of a salient slice that nobody is to see: of a host where the check is fine."""
+    from checkrunner.findings.salience import shape_of  # as below
+
+    lines = _masked([line_view(line) for line in raw.lines], _mask_of(step, redactor))
+    return frozenset(shape_of(line.text) for line in lines)
+
+
+def _mask_of(step: Step, redactor: Redactor) -> Callable[[str], str]:
+    env = step.command.env
+    given = [*env.values(), *(prompt.answer for prompt in step.command.prompts)]
+    secrets: list[Secret | str] = [value for value in given if isinstance(value, Secret)]
+    secrets += secret_values(env)
+    return lambda text: redactor.redact(text, secrets)
+
+
+def witness_queries(check: Check, result: Result, verdict: Verdict) -> tuple[SliceQuery, ...]:
+    """What to ask of a host where the check is fine, to know what is no news where it is not: nothing of a check that
+    says itself what to show, or whose output would take long to read."""
+    size = result.stdout.captured_bytes + result.stderr.captured_bytes
+    if check.slices or check.task is not None or verdict.noted or size > _MOST_WITNESSED:
+        return ()
+    outputs = {Stream.STDERR: result.stderr, Stream.STDOUT: result.stdout}
+    return tuple(_salient(name) for name, out in outputs.items() if _something_in(out) and not is_binary(out))
 
 
 def _chosen(check: Check, made: Slice, raw: RawSlice, rc: int | None) -> Slice:
@@ -136,6 +159,7 @@ def _chosen(check: Check, made: Slice, raw: RawSlice, rc: int | None) -> Slice:
             count=entry.count,
             last=entry.last,
             rank=entry.rank,
+            shape=sys.intern(entry.shape),
         )
         for entry in ranking.entries
     ]

@@ -285,7 +285,8 @@ class SliceLine:
 
     `cut_bytes` is how much of an over-long line was left out of its middle or end. Of a salient slice, `count` lines
     have this line's shape, of which it is the first and `last` the number of the last; `rank` is its place among the
-    lines of the slice, 1 the most telling: the highest ranks give way first. Elsewhere it is 0.
+    lines of the slice, 1 the most telling: the highest ranks give way first. Elsewhere it is 0. `shape` is that of the
+    whole line (`findings.salience.shape_of`), by which it is compared with what others show; it is not shown.
     """
 
     number: int
@@ -294,6 +295,7 @@ class SliceLine:
     count: int = 1
     last: int = 0
     rank: int = 0
+    shape: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -113,6 +114,31 @@ def test_what_is_kept_lives_on_and_writes_on(start_agent: Start, place: Place, h
     second.bye()
     for name in DAEMONS:
         assert place.grows(f"{name}.log"), name
+
+
+# In a session of its own, without outputs; it waits in the kernel for a child that never starts a program (CLONE_VFORK).
+VFORK = """setsid -f PYTHON -IS -c 'import ctypes, os, time
+open("PLACE/vfork.pid", "w").write("%d\\n" % os.getpid())
+ctypes.CDLL(None).syscall(56, 0x4011, 0, 0, 0, 0) or time.sleep(300)' <&- >&- 2>&-
+until [[ -s PLACE/vfork.pid && $(cut -d" " -f3 /proc/$(<PLACE/vfork.pid)/stat) == D ]]; do sleep 0.02; done"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the number of a system call")
+@pytest.mark.parametrize("keep", [0, 1])
+def test_one_that_starts_a_program_at_the_moment(start_agent: Start, place: Place, keep: int) -> None:
+    """A shell under load, which waits for each program that it starts to be there, does so most of the time."""
+    agent = start_agent(env=place.env)
+    result = agent.run(
+        VFORK.replace("PLACE", str(place.path)).replace("PYTHON", os.path.realpath(sys.executable)), keys={"keep": keep}
+    )
+    assert result["execution"] == "done"
+    pid = place.pid("vfork.pid")
+    assert pid in result["leftover"]
+    assert len(result["leftover"]) == 2
+    agent.bye()
+    assert [alive(one) for one in result["leftover"]] == [bool(keep)] * 2
+    for one in result["leftover"]:
+        kill_quietly(one)
 
 
 @pytest.mark.parametrize("python", interpreters())

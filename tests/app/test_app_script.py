@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from checkrunner.app.prepare import Prepared, Request, prepare
 from checkrunner.app.script import HostScript
+from checkrunner.findings.novelty import Witnesses
 from checkrunner.findings.redact import PatternRedactor
+from checkrunner.findings.salience import shape_of
 from checkrunner.judge.judge import Judge
 from checkrunner.model.plan import Step
-from checkrunner.model.results import RawLine, RawSlice, SliceMode, SliceQuery
+from checkrunner.model.results import (
+    Execution,
+    Output,
+    RawLine,
+    RawSlice,
+    Result,
+    SliceMode,
+    SliceQuery,
+    Verdict,
+    VerdictState,
+)
 from checkrunner.settings import resolve_settings
 from checkrunner.testing import check_script
 
@@ -76,3 +89,33 @@ def test_an_output_is_redacted_where_it_becomes_text(tmp_path: Path) -> None:
     shown = script.show(step, raw)
 
     assert (shown.text, shown.evidence) == ("password=<secret>", "localhost/one/stdout:4")
+
+
+def test_hosts_that_are_fine_tell_what_is_usual_where_others_are_not(tmp_path: Path) -> None:
+    (tmp_path / "p.yml").write_text("- hosts: all\n  checks:\n    - {id: log, run: 'cat log'}\n")
+    (tmp_path / "i.ini").write_text("".join(f"h{n}\n" for n in range(6)))
+    made = resolve_settings({"inventory": (str(tmp_path / "i.ini"),)}, environ={}, cwd=tmp_path)
+    plan = prepare(Request(playbook=str(tmp_path / "p.yml"), settings=made)).plan
+    judge, redactor, witnesses = Judge(plan.templates), PatternRedactor(), Witnesses()
+    first, *others = [
+        HostScript(host, judge=judge, templates=plan.templates, redactor=redactor, witnesses=witnesses)
+        for host in plan.hosts
+    ]
+    wrote = Output(lines=50, bytes=5000, captured_bytes=5000)
+    result = Result(seq=1, session="main", execution=Execution.DONE, rc=0, stdout=wrote)
+    fine = Verdict(state=VerdictState.OK)
+
+    def asked(script: HostScript, verdict: Verdict) -> Sequence[SliceQuery]:
+        step = script.resolve(script.checks[0], {})
+        assert isinstance(step, Step)
+        return script.ask(step, result, verdict)
+
+    assert asked(others[0], fine) == ()
+    (query,) = asked(first, Verdict(state=VerdictState.CRIT))
+    assert [len(asked(script, fine)) for script in others] == [1, 1, 1, 0, 0]
+    raw = RawSlice(query=query, lines=(RawLine(number=1, data=b"ERROR 7", last=1),), total_lines=50, more_lines=49)
+    for script in (first, others[0]):
+        step = script.resolve(script.checks[0], {})
+        assert isinstance(step, Step)
+        assert len(script.show(step, raw).lines) == (script is first)
+    assert shape_of("ERROR 8") in witnesses.shapes("h0", "log")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -114,6 +115,19 @@ def test_secrets_are_masked() -> None:
     assert b"login failed" in done.stdout
     assert b"hunter2" not in done.stdout
     assert b"ghp_0123" not in done.stdout
+
+
+def test_secrets_have_tags_and_patterns_of_ones_own_count() -> None:
+    data = "error: ACME-12345 failed, password=hunter2\nfatal: password=hunter2 is wrong\n"
+
+    shown = run_slice("-", "--redact", "ACME-[0-9]+", data=data).stdout.decode()
+
+    first, second, third = re.findall(r"<secret:[0-9a-z]{4}>", shown)
+    assert "error: <secret:" in shown
+    assert first != second == third
+    refused = run_slice("-", "--redact", "ACME-[0-9", data=data)
+    assert refused.returncode == 64
+    assert b"unterminated character set, at position 6: ACME- >>> [0-9" in refused.stderr
 
 
 def test_a_line_without_an_end_is_cut() -> None:

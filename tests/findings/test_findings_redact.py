@@ -22,7 +22,7 @@ pieces = st.lists(
     st.one_of(
         st.sampled_from(
             [*(rule.example for rule in RULES), "password", "token", "=", ":", ": ", '"', "'", "\\", "<secret>", "[", "]",
-             ")", ",", ";", "&", " ", "\n", "-p", "--", "://", "@", "Bearer ", "hunter2", "KEY", "_", "\t", "tokens", "5",
+             ")", ",", ";", "&", " ", "\n", "-p", "--", "://", "@", "Bearer ", "hunter2", "<secret:0a1b>", "<secret:0a1b", "%3Csecret:0a1b%3E", "<", ">", "\0", "KEY", "_", "\t", "tokens", "5",
              "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", BODY, "mysql ", "Authorization: "]
         ),
         st.text(max_size=5),
@@ -35,13 +35,16 @@ pieces = st.lists(
 @example("x=[password=abc]")
 @example("password=<secret>hunter2")
 @example("token=<secret>]]")
-@example('password="<secret>"')
+@example('password="<secret:0a1b>"')
+@example("password=<secret:0a")
 @settings(max_examples=600, deadline=None)
 def test_twice_is_once_and_lines_stay(text: str) -> None:
-    redactor: Redactor = PatternRedactor([Secret("hunter2"), Secret("redacted"), "a b"])
+    redactor: Redactor = PatternRedactor([Secret("hunter2"), Secret("secret"), Secret("0a1b"), "a b"])
 
     check_redactor(redactor, [text])
-    assert "hunter2" not in redactor.redact(text)
+    keyed = PatternRedactor([Secret("hunter2"), Secret("secret"), Secret("0a1b"), "a b"], key=b"k")
+    check_redactor(keyed, [text])
+    assert "hunter2" not in keyed.redact(text)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +95,7 @@ def test_each_rule_masks_its_example(rule: Rule) -> None:
     masked = PatternRedactor().redact(rule.example)
 
     assert MARK in masked
-    assert any(hint in rule.example.lower() for hint in rule.hints)
+    assert any(hint in rule.example.lower() for hint in (*rule.hints, *rule.guards))
     places = [place for match in rule.pattern.finditer(rule.example) for place in rule.find(match)]
     assert len(places) == 1
     assert masked == rule.example[: places[0][0]] + MARK + rule.example[places[0][1] :]
@@ -117,7 +120,7 @@ def test_each_rule_masks_its_example(rule: Rule) -> None:
         ("aws_secret_access_key = wJalr/XU+tn=", "aws_secret_access_key = <secret>"),
         ("redis://:p@ss@h/0", "redis://:<secret>@h/0"),
         ("amqp://u:p@h1,amqp://u:q@h2", "amqp://u:<secret>@h1,amqp://u:<secret>@h2"),
-        ("Cookie: session=abc; theme=x", "Cookie: <secret>"),
+        ("Cookie: session=abc; theme=x", "Cookie: session=<secret>; theme=<secret>"),
         ("mysql --password hunter2 -h db", "mysql --password <secret> -h db"),
         ("curl -u me:pw http://x", "curl -u me:<secret> http://x"),
         ("cut off here: ghp_0123456789ab", "cut off here: <secret>"),
@@ -237,7 +240,13 @@ HOSTILE = [
     "mysql " * 16_000 + "-p", "curl " + "-u a" * 25_000, "Authorization: " * 6_600, "bearer " * 14_000, "x-" * 50_000,
     "secret=a,b=" * 9_000, "secret=" + ",a" * 50_000, "$6$" * 33_000, "a." * 50_000 + "://", "--token " * 12_500,
     "-" + "a" * 100_000 + " password", "\n".join(["-----BEGIN PRIVATE KEY-----"] * 3_700), "A/" * 50_000,
-    "\n".join(["-----BEGIN PRIVATE KEY-----", *["x y"] * 25_000] * 1), "secret=" + "'a" * 50_000, "password:" + "(" * 100_000,
+    'name="password" ' * 6_000, "<password>" * 10_000, "machine a login b " * 5_500, "value\n" * 16_000, "docker login " * 7_600,
+    "Set-Cookie: a=b; " * 6_000, "sessionid=" * 10_000, "echo " + "a" * 100_000 + " | sudo -S", "echo 'a' | " * 9_000 + "sudo -S",
+    "identified by " * 7_000, "com2sec a b " * 8_000, "snmpget " * 12_000 + "-c", "a-" * 50_000, "ghp_" * 25_000,
+    "A1" * 50_000, ".abcdef." * 12_500, "eyJ." * 25_000, "\\" * 100_000 + '"', 'token:\\"' + "\\" * 99_000, "secret: <" * 11_000,
+    "password\0" * 11_000, "\0" * 100_000, "://a:" * 20_000 + "\0", "LS0tLS1CRUdJTi" * 7_000, "requirepass " * 8_000,
+    "<secret:" * 12_500, "<secret:0a1b>" * 7_600, "password=<secret:0a1b>" * 4_500, "AUTH PLAIN " * 9_000, "PSK " * 25_000,
+    "\n".join(["-----BEGIN PRIVATE KEY-----", *["x y"] * 25_000] * 1), "\n".join(["password "] * 11_000), "secret=" + "'a" * 50_000, "password:" + "(" * 100_000,
 ]  # fmt: skip
 
 

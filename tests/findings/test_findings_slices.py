@@ -211,3 +211,28 @@ def test_an_empty_answer_is_an_empty_slice() -> None:
 @pytest.mark.parametrize("name", ["web01", "a/b", "ü x", "fe80::1"])
 def test_evidence_ids_have_their_form_for_any_host(name: str) -> None:
     assert is_evidence_id(show(name, "disk", step_of(check()), raw(b"x"), PatternRedactor()).evidence)
+
+
+def test_what_is_cut_is_masked_as_far_as_it_is_seen() -> None:
+    known = Command(shell="true", env={"TOKEN": Secret("known-value-of-the-check")})
+    lines = (
+        RawLine(number=1, data=b"error: token ghp_a1B2", cut_bytes=40),
+        RawLine(number=2, data=b"it says known-val", cut_bytes=40),
+        RawLine(number=3, data=b"cannot reach postgres://app:hunt", cut_bytes=40),
+        RawLine(number=4, data=b'{"password": "hunter2 and', cut_bytes=40, tail=b' the rest", "user": "bob"}'),
+        RawLine(number=5, data=b"DB_PASSWORD=hunter2", cut_bytes=40, tail=b"summer HOST=db1"),
+        RawLine(number=6, data=b"GET http://web1:80", cut_bytes=40),
+    )
+    query = SliceQuery(mode=SliceMode.HEAD)
+    cut = RawSlice(query=query, lines=lines, total_lines=6)
+
+    piece = show("h", "c", replace(step_of(check()), command=known), cut, PatternRedactor())
+
+    assert [line.text for line in piece.lines] == [
+        "error: token <secret>",
+        "it says <secret>",
+        "cannot reach postgres://app:<secret>",
+        '{"password": "<secret>", "user": "bob"}',
+        "DB_PASSWORD=<secret>\u2026 HOST=db1",
+        "GET http://web1:80",
+    ]

@@ -60,4 +60,6 @@ def test_docs_list_the_exit_codes() -> None:
 def test_docs_list_the_redactions() -> None:
     rows = re.findall(r"^\| `([a-z-]+)` \| (.+?) \| `(.+)` \|$", DOCS.with_name("secrets.md").read_text(), re.MULTILINE)
 
-    assert rows == [(rule.name, rule.description, rule.example) for rule in RULES]
+    assert [(name, about, example.replace("\\|", "|")) for name, about, example in rows] == [
+        (rule.name, rule.description, rule.example) for rule in RULES
+    ]

@@ -34,7 +34,9 @@ def test_a_list_of_commands_becomes_a_playbook_of_exactly_these(tmp_path: Path) 
     assert [len(check.slices) for check in play.checks] == [1, 0, 0]
 
 
-@pytest.mark.parametrize("name", ["startup.py", "report_size.py", "inventory.py", "planted.py", "context.py"])
+@pytest.mark.parametrize(
+    "name", ["startup.py", "report_size.py", "inventory.py", "planted.py", "context.py", "redaction.py"]
+)
 def test_benchmarks_say_how_they_are_used(name: str) -> None:
     done = subprocess.run(
         [sys.executable, str(BENCH / name), "--help"], capture_output=True, text=True, check=True, timeout=30

@@ -135,6 +135,39 @@ def test_any_text_is_a_time_or_a_value_error(text: str) -> None:
     assert seconds >= 0
 
 
+def test_patterns_of_all_places_count(tmp_path: Path) -> None:
+    (tmp_path / "checkrunner.toml").write_text("redact = ['F-[0-9]+', 'both']")
+
+    settings = resolve_settings(
+        {"redact": ["flag-[a-z]+", "both"]}, environ={"CHECKRUNNER_REDACT": "E-[0-9]{1,3}\nE2"}, cwd=tmp_path
+    )
+
+    assert settings.redact == ("flag-[a-z]+", "both", "E-[0-9]{1,3}", "E2", "F-[0-9]+")
+    assert settings.origins["redact"] == "flag"
+    assert resolve_settings({}, environ={}, cwd=tmp_path).redact == ("F-[0-9]+", "both")
+    assert resolve_settings({"redact": []}, environ={}, cwd=tmp_path / "..").redact == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            "redact = ['good', 'bad[']",
+            r"'bad\[': it is no regular expression: unterminated character set, at position 4",
+        ),
+        ("redact = ['x*']", "it fits an empty text too"),
+        ("redact = 5", "expected a list of regular expressions"),
+        ("redact = [5]", "expected a list of regular expressions"),
+    ],
+)
+def test_a_pattern_that_cannot_be_is_told_with_its_file(tmp_path: Path, given: str, said: str) -> None:
+    (tmp_path / "checkrunner.toml").write_text(given)
+
+    with pytest.raises(SettingsError, match=said) as caught:
+        resolve_settings({}, environ={}, cwd=tmp_path)
+    assert "checkrunner.toml" in str(caught.value)
+
+
 def test_the_documentation_holds_every_setting() -> None:
     page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
 

@@ -151,7 +151,10 @@ def test_files_for_other_programs(cli: CommandLine) -> None:
     lines = (cli.folder / "perf.txt").read_text().splitlines()
     assert [line.split(" ", 1)[1] for line in lines] == ["it WARNING | 'it.n'=0.005s;0.001"] * 2
     metrics = [json.loads(line) for line in (cli.folder / "metrics.jsonl").read_text().splitlines()]
-    assert [(one["name"], one["value"]) for one in json.loads(untagged(json.dumps(metrics)))] == [("n", 0.005), ("who", "<secret>")] * 2
+    assert [(one["name"], one["value"]) for one in json.loads(untagged(json.dumps(metrics)))] == [
+        ("n", 0.005),
+        ("who", "<secret>"),
+    ] * 2
     assert len({one["host"] for one in metrics}) == 2
     assert names
     assert "hunter2-hunter2" not in outcome.stdout

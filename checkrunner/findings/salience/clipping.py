@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from checkrunner.findings.salience.rows import LONGEST_TEXT
 from checkrunner.findings.salience.severity import told
 from checkrunner.findings.salience.shapes import PATH, VARIABLE, is_variable
+from checkrunner.findings.secret_tags import outside_tags
 
 __all__ = ["GAP", "clip", "shorten"]
 
@@ -24,16 +25,26 @@ def clip(text: str, start: int, end: int, *, longest: int = LONGEST_TEXT) -> str
     if len(text) <= longest:
         return text
     if longest < 40:
-        return text[:longest]
+        return text[: outside_tags(text, longest)]
     room = longest - 2 * (len(GAP) + 2)
     tail = room // 5
     if end <= room - tail:  # what matters is in the beginning
-        return f"{text[: room - tail].rstrip()} {GAP} {text[-tail:].lstrip()}"
+        return f"{_head(text, room - tail)} {GAP} {_tail(text, len(text) - tail)}"
     head, middle = room // 4, room - room // 4 - tail
     first = max(head, start - max(0, middle - (end - start)) // 2)
     if first + middle >= len(text) - tail:
-        return f"{text[:head].rstrip()} {GAP} {text[head - room :].lstrip()}"
-    return f"{text[:head].rstrip()} {GAP} {text[first : first + middle].strip()} {GAP} {text[-tail:].lstrip()}"
+        return f"{_head(text, head)} {GAP} {_tail(text, len(text) + head - room)}"
+    around = _tail(text[: outside_tags(text, first + middle)], first).rstrip()
+    return f"{_head(text, head)} {GAP} {around} {GAP} {_tail(text, len(text) - tail)}"
+
+
+def _head(text: str, end: int) -> str:
+    """Up to there, and no half of a tag."""
+    return text[: outside_tags(text, end)].rstrip()
+
+
+def _tail(text: str, start: int) -> str:
+    return text[outside_tags(text, start, after=True) :].lstrip()
 
 
 def shorten(tokens: Sequence[str], masked: Sequence[str], telling: int, names: range) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from checkrunner.findings.salience.times import MONTHS_AND_DAYS, ZONES
 from checkrunner.findings.salience.vocabulary import WATCHED
+from checkrunner.findings.secret_tags import MARK, TAG
 
 __all__ = ["PATH", "VARIABLE", "Masks", "is_variable", "mask_token", "mask_tokens", "shape_of", "words_of"]
 
@@ -39,6 +40,8 @@ _HAS_DIGIT = re.compile(r"[0-9]")
 
 def mask_token(token: str) -> str:
     """The token with what varies as ``#``, a path as ``/#``; a word is itself. Linear in its length."""
+    if "<secret:" in token:
+        token = TAG.sub(MARK, token)
     if "/" in token and (path := _PATH.search(token)) is not None:
         return mask_token(token[: path.start()]) + PATH + mask_token(token[path.end() :])
     if _HAS_DIGIT.search(token) is None:

@@ -128,6 +128,15 @@ def test_what_killed_agents_have_left_is_removed(start: Start, tmp_path: Path) -
     assert (target / "beat").exists()
 
 
+def test_an_agent_in_python_leaves_the_directory_of_one_that_lives(start: Start, start_kind: Start) -> None:
+    """Also if that has made no file in it for long, which is all that its directory tells from outside."""
+    old = start("true")
+    assert eventually(lambda: (old.directory / "beat").exists())
+    os.utime(old.directory, (0, 0))
+    works(start_kind(next(kind for kind in AGENTS if not kind.startswith("shell")), "true"))
+    works(old)
+
+
 @pytest.mark.parametrize("hangs", [False, True])
 @at_once(SHELL_AGENTS)
 def test_one_whose_link_is_dead_ends_when_another_is_there(kind: str, hangs: bool, start_kind: Start) -> None:
