@@ -122,7 +122,8 @@ class _Fitting:
         checks = {finding.check for finding in report.findings}
         names = sum(scale.text(clipped(check, _NAME_CHARS)) + 4 for check in checks) if len(checks) < limit else limit
         self._names = min(limit // _NAMES, names + _VERDICTS)
-        fixed = scale.report(self._base) + (scale.text(self._play) + 4 if self._play else 0)
+        told_once = [scale.text(play) + 4 for play in self._plays.values() if self._one_play]
+        fixed = scale.report(self._base) + sum(told_once)
         self._left = room - fixed - self._names - _COUNTED - limit // _KINDS
         self._room = filled
 
@@ -142,7 +143,8 @@ class _Fitting:
         """What is always shown."""
         report = self._report
         plays = {finding.play for finding in report.findings}
-        self._play = within(plays.pop(), _RUN_TOKENS, self._scale) if len(plays) == 1 else None
+        self._plays = {play: within(play, _RUN_TOKENS, self._scale) for play in plays}
+        self._one_play = len(plays) == 1
         run = report.run
         short: RunInfo = replace(
             run,
@@ -182,7 +184,7 @@ class _Fitting:
 
     def _take_finding(self, place: int) -> bool:
         portions = Portions.of(self._finding(place), place, self._scale)
-        cost = portions.cost + (0 if self._play is not None else self._scale.text(portions.core.play) + 3)
+        cost = portions.cost + (0 if self._one_play else self._scale.text(portions.core.play) + 3)
         if cost > self._left:
             return False
         self._left -= cost
@@ -193,7 +195,7 @@ class _Fitting:
 
     def _finding(self, place: int) -> Finding:
         finding = self._report.findings[place - 1]
-        return finding if self._play is None else replace(finding, play=self._play)
+        return replace(finding, play=self._plays[finding.play])
 
     def _detail(self, portions: Portions, detail: Detail) -> _Part:
         return self._part(

@@ -278,7 +278,7 @@ def _core(finding: Finding, chars: int) -> Finding:
         id=finding.id,
         check=clipped(finding.check, min(chars, _NAME_CHARS)),
         name="",
-        play=clipped(finding.play, min(chars, _NAME_CHARS)),
+        play=finding.play,
         because=clipped(finding.because, min(chars, _NAME_CHARS)),
         severity=finding.severity,
         verdict=finding.verdict,
