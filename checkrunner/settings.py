@@ -26,6 +26,7 @@ from checkrunner.model.setting_values import (
     size,
     sources,
     text_of,
+    vocabulary,
 )
 from checkrunner.model.sources import Secret
 
@@ -106,6 +107,11 @@ class Settings:
     def budget_tokens(self) -> int | None:
         """The most tokens that the JSON report may take; None for no limit."""
         return int(self._number("budget_tokens")) or None
+
+    @property
+    def tokens_of(self) -> str:
+        """The vocabulary whose tokens are counted, or a factor."""
+        return str(self.values["tokens_of"])
 
     @property
     def program_timeout_s(self) -> float:
@@ -262,6 +268,12 @@ SETTINGS: Mapping[str, Setting] = {
             read=budget,
             default=4000,
             help="most tokens that the JSON report takes (at least 500); 0 means no limit",
+        ),
+        Setting(
+            name="tokens_of",
+            read=vocabulary,
+            default="o200k_base",
+            help="vocabulary whose tokens are counted, or a factor to o200k_base",
         ),
         Setting(name="color", read=choice("auto", "always", "never"), default="auto", help="auto, always or never"),
     )

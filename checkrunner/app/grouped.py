@@ -7,14 +7,16 @@ import json
 import shutil
 import subprocess
 import sys
+import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from checkrunner.link.payload import load_part
+from checkrunner.link.payload import part_source
 from checkrunner.model.errors import CheckrunnerError
 from checkrunner.model.results import RawLine
 
-__all__ = ["grouped_lines"]
+__all__ = ["Grouped", "grouped_lines"]
 
 _MOST_GROUPS = 2000
 _MOST_BYTES = 1 << 20
@@ -32,7 +34,7 @@ class Input:
     def read(self, at, size):
         return sys.stdin.buffer.read(size)
 
-import json, zlib
+import json
 table = Table(@LINE@)
 for lines, hidden in blocks(Input()):
     if lines is not None:
@@ -45,13 +47,21 @@ sys.stdout.buffer.write(json.dumps(words).encode() + b"\\n" + data)
 """
 
 
-def grouped_lines(begin: bytes, rest: BinaryIO) -> tuple[Sequence[RawLine], int]:
-    """One line for each shape in `begin` and what `rest` still has, with how many there are of it, and the number of
-    all lines. One pass; memory does not grow with the input."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouped:
+    """A line for each shape with how many there are of it, of `total_lines` lines; `more_shapes` were too many."""
+
+    lines: Sequence[RawLine]
+    total_lines: int
+    more_shapes: int = 0
+
+
+def grouped_lines(begin: bytes, rest: BinaryIO) -> Grouped:
+    """The lines of `begin` and of what `rest` still has, by shape. One pass; memory does not grow with the input."""
     after = _AFTER
     for name, value in (("@LINE@", _LINE_BYTES), ("@MOST@", _MOST_GROUPS), ("@BYTES@", _MOST_BYTES)):
         after = after.replace(name, str(value))
-    program = _BEFORE + load_part("groups").decode() + after
+    program = _BEFORE + part_source("groups") + after
     with subprocess.Popen(
         [sys.executable, "-IS", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -68,9 +78,7 @@ def grouped_lines(begin: bytes, rest: BinaryIO) -> tuple[Sequence[RawLine], int]
     return _decoded(json.loads(header), data)
 
 
-def _decoded(words: dict[str, Any], data: bytes) -> tuple[Sequence[RawLine], int]:
-    import zlib
-
+def _decoded(words: dict[str, Any], data: bytes) -> Grouped:
     if "unpacked" in words:
         data = zlib.decompress(data)
     lines: list[RawLine] = []
@@ -87,4 +95,4 @@ def _decoded(words: dict[str, Any], data: bytes) -> tuple[Sequence[RawLine], int
             )
         )
         at += head + tail
-    return lines, words["total"]
+    return Grouped(lines=lines, total_lines=words["total"], more_shapes=words["shapes"])

@@ -12,6 +12,7 @@ from time import monotonic
 
 from checkrunner import __version__
 from checkrunner.app.answers import Learning, answer_values
+from checkrunner.app.counting import budget_of
 from checkrunner.app.delegates import Delegates
 from checkrunner.app.identity import new_run_id
 from checkrunner.app.interrupts import interrupts
@@ -86,20 +87,7 @@ def run_prepared(
     outcomes, reason, waits = asyncio.run(_run(engine, scripts, plan.playbook.plays, links, interrupted, observer))
     by_host = {script.host.name: script for script in scripts}
     outcomes = _among_peers(outcomes, plan, by_host)
-    info = RunInfo(
-        id=new_run_id(started_at),
-        version=__version__,
-        playbook=prepared.playbook.path,
-        playbook_digest=prepared.playbook.digest,
-        inventory=prepared.request.settings.inventory or ("localhost",),
-        limit=prepared.request.limit,
-        started_at=started_at,
-        elapsed_s=round(monotonic() - began, 3),
-        ended=reason or "normal",
-        complete=True,
-        exit_code=0,
-        waits=waits,
-    )
+    info = _info(prepared, started_at, round(monotonic() - began, 3), reason, waits)
     keep(outcomes)
     return build_report(
         _noted(outcomes, not_done),
@@ -110,7 +98,24 @@ def run_prepared(
         titles=lambda outcome: by_host[outcome.host].title(outcome),
         to_text=json_text,
         witnesses=witnesses,
-        budget_tokens=prepared.request.settings.budget_tokens,
+        **budget_of(prepared.request.settings),
+    )
+
+
+def _info(prepared: Prepared, started_at: datetime, elapsed_s: float, reason: str, waits: tuple[Wait, ...]) -> RunInfo:
+    return RunInfo(
+        id=new_run_id(started_at),
+        version=__version__,
+        playbook=prepared.playbook.path,
+        playbook_digest=prepared.playbook.digest,
+        inventory=prepared.request.settings.inventory or ("localhost",),
+        limit=prepared.request.limit,
+        started_at=started_at,
+        elapsed_s=elapsed_s,
+        ended=reason or "normal",
+        complete=True,
+        exit_code=0,
+        waits=waits,
     )
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from checkrunner.app.grouped import grouped_lines
+from checkrunner.app.grouped import Grouped, grouped_lines
 from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.salience import Entry, Ranking, Row, fit, rank, seen_text
-from checkrunner.findings.secret_tags import GAP
-from checkrunner.findings.textview import LINE_BYTES, text_view
+from checkrunner.findings.textview import LINE_BYTES, line_view, masked_lines
 from checkrunner.findings.tokens import TokenEstimate
 from checkrunner.model.errors import UsageError
 from checkrunner.model.results import RawLine
+from checkrunner.model.seams import TokenCounter
 from checkrunner.render.slices import SliceRow, SliceSummary, text_row
 
 __all__ = ["MOST_DIRECT", "Sliced", "slice_stream", "slice_text"]
@@ -29,7 +29,6 @@ _KEPT_END = LINE_BYTES // 4
 _LEAST_TOKENS = 3
 """No row takes less, so that more entries than that cannot be shown."""
 _MORE_ENTRIES = 100
-_GAP = " ... "
 _LOOKED_AT = 64 << 10
 _BINARY_SHARE = 5
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\b\x1b\f") + b"\x7f"
@@ -43,15 +42,15 @@ class Sliced:
     summary: SliceSummary
 
 
-def slice_text(path: str, budget: int, *, numbered: bool, redactor: PatternRedactor | None = None) -> Sliced:
+def slice_text(path: str, budget: int, *, numbered: bool, counter: TokenCounter, redactor: PatternRedactor) -> Sliced:
     """The lines of a file that matter, masked by `redactor`; ``-`` is standard input.
 
     Raises UsageError for a file that cannot be read."""
     if path == "-":
-        return slice_stream(sys.stdin.buffer, budget, numbered=numbered, redactor=redactor)
+        return slice_stream(sys.stdin.buffer, budget, numbered=numbered, counter=counter, redactor=redactor)
     try:
         with open(path, "rb") as file:
-            return slice_stream(file, budget, numbered=numbered, redactor=redactor)
+            return slice_stream(file, budget, numbered=numbered, counter=counter, redactor=redactor)
     except IsADirectoryError:
         raise UsageError(f"{path} is a directory", hint="Name a file, or - for standard input") from None
     except OSError as error:
@@ -59,26 +58,35 @@ def slice_text(path: str, budget: int, *, numbered: bool, redactor: PatternRedac
         raise UsageError(f"cannot read {path}: {error.strerror or error}", hint=hint) from error
 
 
-def slice_stream(stream: BinaryIO, budget: int, *, numbered: bool, redactor: PatternRedactor | None = None) -> Sliced:
-    """The lines of a stream that matter, in at most `budget` tokens by estimate; `numbered` where line and count stand
-    before each text and are to be paid for. Cost: memory for 4 MiB of input at most, however long it is."""
+def slice_stream(
+    stream: BinaryIO,
+    budget: int,
+    *,
+    numbered: bool,
+    counter: TokenCounter | None = None,
+    redactor: PatternRedactor | None = None,
+) -> Sliced:
+    """The lines of a stream that matter, in at most `budget` tokens as `counter` estimates them; `numbered` where line
+    and count stand before each text and are to be paid for. Cost: memory for 4 MiB of input, however long it is."""
     begin = _read(stream, MOST_DIRECT + 1)
     if _is_binary(begin):
         return Sliced(rows=(), summary=SliceSummary(total_lines=begin.count(b"\n"), binary=True))
     if len(begin) <= MOST_DIRECT:
-        raw: Sequence[RawLine] = _lines(begin)
-        total = len(raw)
+        lines = _lines(begin)
+        found = Grouped(lines=lines, total_lines=len(lines))
     else:
-        raw, total = grouped_lines(begin, stream)
-    ranking = rank(
-        _rows(raw, redactor or PatternRedactor()), total_lines=total, most=budget // _LEAST_TOKENS + _MORE_ENTRIES
+        found = grouped_lines(begin, stream)
+    most = budget // _LEAST_TOKENS + _MORE_ENTRIES
+    ranking = rank(_rows(found.lines, redactor or PatternRedactor()), total_lines=found.total_lines, most=most)
+    return _fitted(
+        replace(ranking, more_shapes=ranking.more_shapes + found.more_shapes),
+        budget,
+        numbered,
+        counter or TokenEstimate(),
     )
-    return _fitted(ranking, budget, numbered=numbered)
 
 
-def _fitted(ranking: Ranking, budget: int, *, numbered: bool) -> Sliced:
-    counter = TokenEstimate()
-
+def _fitted(ranking: Ranking, budget: int, numbered: bool, counter: TokenCounter) -> Sliced:
     def cost(entry: Entry, text: str) -> int:
         row = _row(entry, text)
         return counter.count(text_row(row) if numbered else row.text) + 1
@@ -119,26 +127,14 @@ def _raw(number: int, line: bytes) -> RawLine:
     """Of a long line the beginning and the end."""
     if len(line) <= LINE_BYTES:
         return RawLine(number=number, data=line)
-    begin = LINE_BYTES - _KEPT_END - len(_GAP)
+    begin = LINE_BYTES - _KEPT_END
     return RawLine(number=number, data=line[:begin], tail=line[-_KEPT_END:], cut_bytes=len(line) - begin - _KEPT_END)
 
 
 def _rows(raw: Sequence[RawLine], redactor: PatternRedactor) -> list[Row]:
     """Text that may be shown: as a terminal would have left it, and without secrets."""
-    texts = [_text(line) for line in raw]
-    masked = redactor.redact("\n".join(texts)).split("\n") if texts else []
-    if len(masked) != len(texts):
-        masked = [redactor.redact(text).replace("\n", " ") for text in texts]
-    return [
-        Row(line.number, text.replace(GAP, _GAP), count=line.count, last=line.last, cut_bytes=line.cut_bytes)
-        for line, text in zip(raw, masked, strict=True)
-    ]
-
-
-def _text(line: RawLine) -> str:
-    """With a gap where a part was left out, so that half a secret is known for one."""
-    text = text_view(line.data if line.tail else line.data.removesuffix(b"\r"))
-    return text + GAP + text_view(line.tail.removesuffix(b"\r")) if line.cut_bytes or line.tail else text
+    lines = masked_lines([line_view(line) for line in raw], redactor.redact)
+    return [Row(line.number, line.text, line.count, line.last, line.cut_bytes) for line in lines]
 
 
 def _is_binary(data: bytes) -> bool:

@@ -17,6 +17,7 @@ __all__ = [
     "Redact",
     "SkipTags",
     "Tags",
+    "TokensOf",
     "VaultId",
     "VaultPasswordFile",
     "split_words",
@@ -108,6 +109,15 @@ AskVaultPass = Annotated[
         "-J",
         help="Ask for the password of vaults when it is needed.",
         rich_help_panel=_WHICH,
+    ),
+]
+TokensOf = Annotated[
+    str | None,
+    typer.Option(
+        "--tokens-of",
+        metavar="VOCABULARY",
+        help="Whose tokens are counted: o200k_base (default), cl100k_base, claude_2, deepseek_v3, or a factor to the "
+        "first such as 1.2.",
     ),
 ]
 PlaybookDir = Annotated[

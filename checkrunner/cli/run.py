@@ -20,6 +20,7 @@ from checkrunner.cli.options import (
     Redact,
     SkipTags,
     Tags,
+    TokensOf,
     VaultId,
     VaultPasswordFile,
     split_words,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:  # only for their names: importing them is put off until a run
     from checkrunner.app.prepare import Request
     from checkrunner.model.report import Report
     from checkrunner.model.sources import Secret
+    from checkrunner.settings import Settings
 
 __all__ = ["EXAMPLES", "run"]
 
@@ -177,6 +179,7 @@ def run(
             rich_help_panel=_OUTPUT,
         ),
     ] = None,
+    tokens_of: TokensOf = None,
     perfdata: Annotated[
         str | None,
         typer.Option(
@@ -245,14 +248,14 @@ def run(
         "forks": forks,
         "timeout": timeout,
         "deadline": deadline,
-        "budget_tokens": budget_tokens,
+        **_budget(budget_tokens, tokens_of),
         "color": color,
         **_become(become, become_user, become_method),
     }
     settings = resolve_settings({**flags, "redact": redact})
     if help_params:
         return show_params(playbook, settings, format_name)
-    destination, exports = _places(format_name, output, perfdata, metrics, dry=check)
+    destination, exports = _places(settings, format_name, output, perfdata, metrics, dry=check)
     password, become_password = _passwords(ask_pass and not check, ask_become_pass and not check)
     request = Request(
         playbook=playbook,
@@ -270,17 +273,29 @@ def run(
     return _deliver(destination, exports, report, color=settings.color)
 
 
+def _budget(tokens: str | None, of: str | None) -> dict[str, str | None]:
+    return {"budget_tokens": tokens, "tokens_of": of}
+
+
 def _become(become: bool, user: str | None, method: str | None) -> dict[str, str | None]:
     return {"become": "yes" if become else None, "become_user": user, "become_method": method}
 
 
 def _places(
-    format_name: str, output: str | None, perfdata: str | None, metrics: str | None, *, dry: bool
+    settings: Settings,
+    format_name: str,
+    output: str | None,
+    perfdata: str | None,
+    metrics: str | None,
+    *,
+    dry: bool,
 ) -> tuple[ReportOutput, Exports]:
-    """Where report and values go, all looked at before anything connects."""
+    """Where report and values go, and how large the report may be: all looked at before anything connects."""
+    from checkrunner.app.counting import budget_of
     from checkrunner.app.exports import prepare_exports
     from checkrunner.app.output import prepare_output
 
+    budget_of(settings)
     if dry:
         refuse_files(output, perfdata, metrics)
     return prepare_output(format_name, output), prepare_exports(perfdata, metrics)

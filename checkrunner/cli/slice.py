@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from checkrunner.cli.failure import forget_stdout
-from checkrunner.cli.options import Redact
+from checkrunner.cli.options import Redact, TokensOf
 
 __all__ = ["SLICE_EXAMPLES", "slice_lines"]
 
@@ -32,6 +32,7 @@ def slice_lines(
         str,
         typer.Option("--format", metavar="FORMAT", help="text (with a last line on what was left out) or jsonl."),
     ] = "text",
+    tokens_of: TokensOf = None,
     redact: Redact = None,
 ) -> int:
     """Show the few lines of an output that matter, each kind of line once, with how many there are of it.
@@ -41,6 +42,7 @@ def slice_lines(
 
     A row is the number of the first line of its kind, the count, the text. docs/salience.md says how lines are chosen.
     """
+    from checkrunner.app.counting import counter_of
     from checkrunner.app.masking import redactor_of
     from checkrunner.app.slicing import slice_text
     from checkrunner.model.errors import UnknownNameError, UsageError
@@ -53,8 +55,14 @@ def slice_lines(
     digits = budget_tokens[:12] if budget_tokens.isascii() and budget_tokens.isdigit() else ""
     if not digits or int(digits) < 1:
         raise UsageError(f"--budget-tokens cannot be {budget_tokens!r}", hint="It is a whole number from 1 on")
-    redactor = redactor_of(resolve_settings({"redact": redact}))
-    sliced = slice_text(file, int(digits), numbered=format_name == "text", redactor=redactor)
+    settings = resolve_settings({"tokens_of": tokens_of, "redact": redact})
+    sliced = slice_text(
+        file,
+        int(digits),
+        numbered=format_name == "text",
+        counter=counter_of(settings),
+        redactor=redactor_of(settings),
+    )
     try:
         write_slice(sliced.rows, format_name, sys.stdout)
         if format_name == "text" or sliced.summary.binary:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from checkrunner.findings.entries import alone, bulk, bulk_of, shortened, with_entries
-from checkrunner.findings.leftout import few_kinds, folded_omissions, more_findings
+from checkrunner.findings.leftout import BUDGET, few_kinds, folded_omissions, more_findings
 from checkrunner.findings.portions import Detail, Portions, clipped, within
 from checkrunner.findings.scale import Scale, settled
 from checkrunner.model.report import Finding, Omission, Report, RunInfo
@@ -58,6 +58,8 @@ _WORDS = {
     "warning": "warning",
     "value": "values of a check",
 }
+_REST, _FINDING = "detail", "finding"
+_KNOWN = {*_WORDS.values(), _REST, _FINDING}
 
 
 @dataclass(order=True, slots=True)
@@ -118,6 +120,9 @@ class _Fitting:
         self._rest: list[_Part] = []
         self._number = 0
         self._parts: list[_Part] = []
+        told = {one for one in report.omissions if one.why == BUDGET and one.what in _KNOWN}
+        self._others_told = folded_omissions(one for one in report.omissions if one not in told)
+        self._before = {one.what: one for one in folded_omissions(one for one in report.omissions if one in told)}
         self._base = self._bare()
         checks = {finding.check for finding in report.findings}
         names = sum(scale.text(clipped(check, _NAME_CHARS)) + 4 for check in checks) if len(checks) < limit else limit
@@ -137,7 +142,8 @@ class _Fitting:
                 break
             report = self._assembled(names=0)
         room = self._room - report.budget.used
-        return self._assembled(names=room) if room > 0 and self._omitted() else report
+        named = self._omitted() or _FINDING in self._before
+        return self._assembled(names=room) if room > 0 and named else report
 
     def _bare(self) -> Report:
         """What is always shown."""
@@ -250,7 +256,7 @@ class _Fitting:
             ("message", report.messages),
             ("warning", report.warnings),
             ("value", report.metrics),
-            ("limit", folded_omissions(report.omissions)),
+            ("limit", self._others_told),
             ("redacted", [report.redacted] if report.redacted else []),
             ("wait", run.waits),
             ("inventory", [run.inventory] if run.inventory else []),
@@ -298,15 +304,20 @@ class _Fitting:
         return settled(made, self._scale, self._limit)
 
     def _omissions(self, names: int) -> list[Omission]:
-        out = []
-        if left := self._omitted():
-            out.append(more_findings(left, names, self._scale))
+        """With what a larger limit left out before."""
+        out, before = [], dict(self._before)
+        left, told = self._omitted(), before.pop(_FINDING, None)
+        if left or told:
+            out.append(more_findings(left, names, self._scale, told))
         parts: dict[str, list[_Part]] = {}
         for part in (*self._rest, *self._parts):
-            parts.setdefault(_WORDS.get(part.kind, "detail"), []).append(part)
+            parts.setdefault(_WORDS.get(part.kind, _REST), []).append(part)
         counts = {kind: sum(part.count for part in some) for kind, some in parts.items()}
         tokens = {kind: _weight(some) for kind, some in parts.items()}
-        return [*out, *few_kinds(counts, tokens, 2 + self._limit // (_KINDS * _KIND_TOKENS), "detail")]
+        for kind, one in before.items():
+            counts[kind] = counts.get(kind, 0) + one.count
+            tokens[kind] = tokens.get(kind, 0) + one.tokens
+        return [*out, *few_kinds(counts, tokens, 2 + self._limit // (_KINDS * _KIND_TOKENS), _REST)]
 
 
 def _weight(parts: Sequence[_Part]) -> int:

@@ -30,7 +30,7 @@ def shortened(kind: str, entry: Any) -> Any:
         case Incomplete():
             return replace(
                 entry,
-                hosts=few_hosts(entry.names, _HOST_CHARS, entry.hosts),
+                hosts=few_hosts(entry, _HOST_CHARS),
                 reason=clipped(entry.reason, _CHARS),
                 hint=clipped(entry.hint, _CHARS),
                 phase=clipped(entry.phase, _CHARS // 4),
@@ -40,7 +40,7 @@ def shortened(kind: str, entry: Any) -> Any:
                 entry,
                 check=clipped(entry.check, _CHARS // 2),
                 name=clipped(entry.name, _CHARS // 2),
-                hosts=few_hosts(entry.names, _HOST_CHARS, entry.hosts),
+                hosts=few_hosts(entry, _HOST_CHARS),
                 text=clipped(entry.text, _CHARS),
             )
         case CheckValues():

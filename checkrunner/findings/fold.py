@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from checkrunner.nodesets import expand_node_set, fold_names
+from checkrunner.nodesets import NodeSetError, expand_node_set, fold_names, node_set
 
-__all__ = ["fold", "unfold"]
+__all__ = ["CUT", "fold", "names_in", "unfold"]
+
+CUT = ",..."
+"""What stands behind folded names where it is not all of them."""
 
 # ClusterShell reads these as names with numbers in them and nothing else. Longer runs of digits are left out: they are
 # identifiers, not counters, and Python refuses to turn thousands of digits into a number.
@@ -48,6 +51,23 @@ def unfold(text: str) -> tuple[str, ...]:
         else:
             out.append(token)
     return tuple(out)
+
+
+def names_in(text: str, number: int) -> tuple[str, ...]:
+    """The names in a folded text that stands for `number` hosts, and that anybody may have written: those that are
+    there, or none where they are not as many as the text says. Cost: never more than for some 100,000 names."""
+    known = text.removesuffix(CUT)
+    out: list[str] = []
+    for match in _TOKEN.finditer(known):
+        token = match.group()
+        try:
+            out += node_set(token) if "[" in token and not token.startswith('"') else unfold(token)
+        except NodeSetError:
+            return ()
+        if len(out) > number:
+            return ()
+    fits = len(out) < number if known != text else len(out) == number
+    return tuple(out) if fits and fold(out) == known else ()
 
 
 def _can_fold(name: str) -> bool:

@@ -18,7 +18,7 @@ _ABOUT = re.compile(
     r"|class|plugin|manager|manage|managed|store|backend|provider|service|server|host|port|group|owner|scope|scopes"
     r"|label|field|fields|column|table|attributes?|params?|parameters?|header|prefix|regex|pattern|hint|help|errors?"
     r"|fail\w*|attempts|tries|retries|requests?|exists?|present|missing|mounts?|volume|source|engine|projected"
-    r"|rate|budget|second|minute|request|per|generator|generation|reset|recovery|set|not|is|has|handler|helper|command"
+    r"|of|rate|budget|second|minute|request|per|generator|generation|reset|recovery|set|not|is|has|handler|helper|command"
     r"|encryption|exceptions?|warnings?|denied|info|cmd|program|script|lookup|env|var|variable|placeholder|description|comment|title"
 )
 _WORDS = re.compile(r"[_. -]|(?<=[a-z0-9])(?=[A-Z])")

@@ -63,13 +63,19 @@ def few_kinds(counts: Mapping[str, int], tokens: Mapping[str, int], most: int, r
     return out
 
 
-def more_findings(findings: Sequence[Finding], room: int, scale: Scale) -> Omission:
+def more_findings(findings: Sequence[Finding], room: int, scale: Scale, before: Omission | None = None) -> Omission:
     """The findings that are not shown: how many, of which verdicts and checks as far as `room` tokens go, and about
-    what they would have taken."""
+    what they would have taken. `before` tells of those that a larger limit left out: they are counted with these."""
     step = max(1, len(findings) // _SAMPLE)
     sample = findings[::step]
-    tokens = sum(map(scale.finding, sample)) * len(findings) // len(sample)
-    return Omission(what="finding", count=len(findings), why=BUDGET, where=_named(findings, room, scale), tokens=tokens)
+    tokens = sum(map(scale.finding, sample)) * len(findings) // max(1, len(sample))
+    where = _named(findings, room, scale) if findings else ""
+    count = len(findings)
+    if before is not None:
+        joined = "; ".join(filter(None, (where, before.where)))
+        where = joined if scale.text(joined) <= room else where
+        count, tokens = count + before.count, tokens + before.tokens
+    return Omission(what="finding", count=count, why=BUDGET, where=where, tokens=tokens)
 
 
 def _named(findings: Sequence[Finding], room: int, scale: Scale) -> str:

@@ -9,13 +9,14 @@ where they are many, the first ones do.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from checkrunner.findings.fold import fold
+from checkrunner.findings.fold import CUT, fold
 from checkrunner.findings.scale import Scale
-from checkrunner.model.report import Finding, Variant
+from checkrunner.model.report import Finding, OnHosts
 from checkrunner.model.results import Reason, Slice, SliceLine, SliceMode, evidence_id
 
 __all__ = ["Detail", "Portions", "clipped", "few_hosts", "with_lines", "within"]
@@ -41,6 +42,9 @@ _FACTORS: Mapping[str, float] = {
     "metadata": 14.0,
 }
 _LINE_FRAME = 5
+_CLIPPED_END = " characters more)"
+_CLIPPED = re.compile(r"\.\.\. \(([0-9]{1,12}) characters more\)\Z")
+_CLIPPED_CHARS = 40
 _CHARS_A_TOKEN, _CLIP_TOKENS = 4, 9
 _SLICE_FRAME = 40
 _FOLDED_BY = 7
@@ -118,7 +122,7 @@ class Portions:
             case ("variant", int(number), int(piece), int(line)):
                 return self._line(finding.variants[number].slices[piece], line, ("variant", number, piece))
             case ("variant", int(number)):
-                return scale.text(few_hosts(finding.variants[number].names, _HOST_CHARS)) + 12 + _FOLDED_BY
+                return scale.text(few_hosts(finding.variants[number], _HOST_CHARS)) + 12 + _FOLDED_BY
             case ("name",):
                 return scale.text(finding.name) + 3
             case ("message",):
@@ -153,9 +157,9 @@ class Portions:
             changes["reasons"] = (replace(core.reasons[0], message=_first_message(finding)),)
         changes["slices"] = _chosen_slices(finding.slices, ("line",), chosen)
         changes["variants"] = tuple(
-            Variant(
-                hosts=few_hosts(variant.names, _HOST_CHARS),
-                names=variant.names,
+            replace(
+                variant,
+                hosts=few_hosts(variant, _HOST_CHARS),
                 slices=_chosen_slices(variant.slices, ("variant", number), chosen),
             )
             for number, variant in enumerate(finding.variants)
@@ -173,9 +177,13 @@ class Portions:
 
 
 def clipped(text: str, chars: int) -> str:
-    """The text, or its beginning and how much more there is."""
-    over = len(text) - chars
-    return text if over <= 0 else f"{text[:chars]}... ({over} characters more)"
+    """The text, or its beginning and how much more there is. One that was cut already is cut further."""
+    if len(text) <= chars:
+        return text
+    size = len(text)
+    if text.endswith(_CLIPPED_END) and (before := _CLIPPED.search(text, max(0, size - _CLIPPED_CHARS))):
+        size = before.start() + int(before[1])
+    return f"{text[:chars]}... ({size - chars} characters more)" if size > chars else text
 
 
 def within(text: str, tokens: int, scale: Scale) -> str:
@@ -188,17 +196,18 @@ def within(text: str, tokens: int, scale: Scale) -> str:
     return shown
 
 
-def few_hosts(names: Sequence[str], chars: int, folded: str = "") -> str:
+def few_hosts(on: OnHosts, chars: int) -> str:
     """The folded names as they are if they are short, else those of the first hosts and dots."""
-    if folded and len(folded) <= chars:
-        return folded
+    names, folded = on.names, on.hosts
+    if folded and (len(folded) <= chars or not names):
+        return clipped(folded, chars)
     keep = min(len(names), 64)
     text = fold(names[:keep])
     while keep > 1 and len(text) > chars:
         keep //= 2
         text = fold(names[:keep])
     text = clipped(text, chars)
-    return text if keep == len(names) else f"{text},..."
+    return text if keep == on.host_count else text + CUT
 
 
 def with_lines(piece: Slice, keep: Sequence[int]) -> Slice:
@@ -283,8 +292,9 @@ def _core(finding: Finding, chars: int) -> Finding:
         severity=finding.severity,
         verdict=finding.verdict,
         execution=finding.execution,
-        hosts=few_hosts(finding.names, min(chars, _HOST_CHARS), finding.hosts),
+        hosts=few_hosts(finding, min(chars, _HOST_CHARS)),
         names=finding.names,
+        unnamed=finding.unnamed,
         reasons=reasons,
         items=finding.items if sum(map(len, finding.items)) <= min(chars, _NAME_CHARS) else (),
         item_count=finding.item_count,

@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from checkrunner.findings.secret_names import secret_values
-from checkrunner.findings.secret_tags import GAP
-from checkrunner.findings.textview import line_view
+from checkrunner.findings.textview import line_view, masked_lines
 from checkrunner.model.plan import Step
 from checkrunner.model.playbook import Check, SliceRule, SliceWhen
 from checkrunner.model.results import (
@@ -100,7 +99,7 @@ def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor, rc:
     there is no evidence id. Of a salient slice it chooses among the lines that the host sent; `rc` is the command's."""
     mask = _mask_of(step, redactor)
     query = raw.query
-    lines = _masked([line_view(line) for line in _split(raw)], mask)
+    lines = masked_lines([line_view(line) for line in _split(raw)], mask)
     shown = Slice(
         stream=query.stream,
         query=query,
@@ -120,7 +119,7 @@ def shapes(step: Step, raw: RawSlice, redactor: Redactor) -> frozenset[str]:
     """The shapes of the lines of a salient slice that nobody is to see: of a host where the check is fine."""
     from checkrunner.findings.salience import shape_of  # as below
 
-    lines = _masked([line_view(line) for line in raw.lines], _mask_of(step, redactor))
+    lines = masked_lines([line_view(line) for line in raw.lines], _mask_of(step, redactor))
     return frozenset(shape_of(line.text) for line in lines)
 
 
@@ -170,14 +169,7 @@ def _chosen(check: Check, made: Slice, raw: RawSlice, rc: int | None) -> Slice:
         more_shapes=ranking.more_shapes + raw.more_shapes,
         prefix=ranking.prefix,
     )
-    return replace(shown, why=_why_chosen(shown))
-
-
-def _why_chosen(shown: Slice) -> str:
-    if shown.more_lines or any(line.count > 1 for line in shown.lines):
-        return f"the most telling lines of {shown.stream}"
-    count = len(shown.lines)
-    return f"the one line of {shown.stream}" if count == 1 else f"all {count} lines of {shown.stream}"
+    return replace(shown, why=shown.what)
 
 
 def _segment(name: str) -> str:
@@ -189,19 +181,6 @@ def _split(raw: RawSlice) -> Sequence[RawLine]:
     if raw.query.mode is not SliceMode.BYTES:
         return raw.lines
     return [RawLine(number=0, data=part) for line in raw.lines for part in line.data.split(b"\n")]
-
-
-def _masked(lines: Sequence[SliceLine], mask: Callable[[str], str]) -> tuple[SliceLine, ...]:
-    """Mask the lines together, since a key goes over several; a mask that loses count is used line by line. A `GAP`
-    says where a line was cut."""
-    cut = [line.text + GAP if line.cut_bytes and GAP not in line.text else line.text for line in lines]
-    texts = mask("\n".join(cut)).split("\n") if lines else []
-    if len(texts) != len(lines):
-        texts = [mask(text).replace("\n", " ") for text in cut]
-    texts = [text.rstrip(GAP).replace(GAP, "\u2026") for text in texts]
-    return tuple(
-        line if text == line.text else replace(line, text=text) for line, text in zip(lines, texts, strict=True)
-    )
 
 
 def _declared(check: Check, when: SliceWhen, render: Render) -> tuple[SliceQuery, ...]:

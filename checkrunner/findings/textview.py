@@ -6,12 +6,14 @@ Knows lines only; which lines are worth showing is decided elsewhere.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from checkrunner.findings.secret_tags import GAP
 from checkrunner.model.characters import is_hidden
 from checkrunner.model.results import RawLine, SliceLine
 
-__all__ = ["LINE_BYTES", "line_view", "text_view", "visible"]
+__all__ = ["LINE_BYTES", "line_view", "masked_lines", "text_view", "visible"]
 
 LINE_BYTES = 2000
 """The longest line that is viewed at all; the rest is counted as cut. Hosts cut earlier unless asked otherwise."""
@@ -64,6 +66,19 @@ def _from_a_gap(data: bytes) -> tuple[bytes, int]:
     found = _WORD_END.search(data)
     start = found.start() if found else len(data)
     return data[start:], start
+
+
+def masked_lines(lines: Sequence[SliceLine], mask: Callable[[str], str]) -> tuple[SliceLine, ...]:
+    """Mask the lines together, since a key goes over several; a mask that loses count is used line by line. A `GAP`
+    says where a line was cut."""
+    cut = [line.text + GAP if line.cut_bytes and GAP not in line.text else line.text for line in lines]
+    texts = mask("\n".join(cut)).split("\n") if lines else []
+    if len(texts) != len(lines):
+        texts = [mask(text).replace("\n", " ") for text in cut]
+    texts = [text.rstrip(GAP).replace(GAP, "\u2026") for text in texts]
+    return tuple(
+        line if text == line.text else replace(line, text=text) for line, text in zip(lines, texts, strict=True)
+    )
 
 
 def visible(text: str) -> str:

@@ -41,15 +41,18 @@ class TokenEstimate:
     bytes/4 is off by a third; for reports of ours it says too much rather than too little.
     """
 
+    method = "estimate/2"
+
     def __init__(self, vocabulary: str = DEFAULT_VOCABULARY) -> None:
         """`vocabulary` is one of `VOCABULARIES`, or a number: tokens for each that o200k_base would take, as measured
         for a model whose vocabulary is not public. Raises UnknownNameError."""
-        self._factor = _factor(vocabulary)
-        self.name = "estimate/2" if vocabulary == DEFAULT_VOCABULARY else f"estimate/2 {vocabulary}"
+        self.factor = _factor(vocabulary)
+        self.vocabulary = vocabulary
+        self.name = self.method if vocabulary == DEFAULT_VOCABULARY else f"{self.method} {vocabulary}"
 
     def count(self, text: str) -> int:
         """Linear in the length of the text: about 10 MB a second."""
-        return max(1, math.ceil(self._factor * sum(map(_piece, _PIECE.findall(text))))) if text else 0
+        return max(1, math.ceil(self.factor * sum(map(_piece, _PIECE.findall(text))))) if text else 0
 
 
 def _factor(vocabulary: str) -> float:

@@ -37,6 +37,7 @@ __all__ = [
     "load_terminal",
     "main",
     "pack_payload",
+    "part_source",
 ]
 
 CANDIDATES = ("python3", "/usr/libexec/platform-python", "/usr/bin/python3", "/usr/local/bin/python3")
@@ -261,6 +262,11 @@ def load_shell_payload() -> Payload:
 def load_part(name: str) -> bytes:
     """A member of `LATER`, compressed, as an agent assembles it. Packed once per process, when a host first asks."""
     return _compressed(b"\0".join(_pieces(*cut_module(_read(f"{name}.py")))))
+
+
+def part_source(name: str) -> str:
+    """A member of `LATER` as it stands, for a process of this machine."""
+    return _read(f"{name}.py").decode("utf-8")
 
 
 @functools.cache

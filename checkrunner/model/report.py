@@ -26,6 +26,7 @@ __all__ = [
     "Message",
     "NumberRange",
     "Omission",
+    "OnHosts",
     "Report",
     "RunInfo",
     "Totals",
@@ -144,26 +145,39 @@ class CheckValues:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Variant:
-    """Hosts of a finding whose evidence is nearly that of the others: what differs there. `hosts` is the folded text,
-    `names` them one by one; `slices` hold only lines that the finding's own do not."""
+class OnHosts:
+    """What is so on hosts: `hosts` is the folded text (``web[01-03]``), `names` the hosts one by one. A report that was
+    read back knows only the names that are in it; `unnamed` is how many more hosts there are."""
 
     hosts: str
     names: tuple[str, ...]
+    unnamed: int = 0
+
+    @property
+    def host_count(self) -> int:
+        """How many hosts."""
+        return len(self.names) + self.unnamed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant(OnHosts):
+    """Hosts of a finding whose evidence is nearly that of the others: what differs there. `slices` hold only lines that
+    the finding's own do not."""
+
     slices: tuple[Slice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(OnHosts):
     """Equal verdicts of one check, folded over hosts, and over the items of a loop.
 
-    `id` is a digest of check, verdict and evidence: equal findings of two runs have equal ids. `hosts` is the folded
-    text (``web[01-03]``), `names` the hosts one by one. `result` holds metadata shared by all of them: a value where
-    they agree, a NumberRange where they do not. `seen` is what a command that did not end was last seen doing: the
-    parts of an `Observation` that are there (`pid` of a single host only, `since_s` perhaps as a NumberRange), and
-    `prompt`. `because` is the key of the check whose trouble made this one run. `items` are the labels of the items of
-    a loop that it is about, if there are several: then `check` is the loop, and each of them is so on each of `hosts`
-    (unless a note says otherwise). `item_count` is how many there are; the list may be shorter.
+    `id` is a digest of check, verdict and evidence: equal findings of two runs have equal ids. `result` holds metadata
+    shared by all of them: a value where they agree, a NumberRange where they do not. `seen` is what a command that did
+    not end was last seen doing: the parts of an `Observation` that are there (`pid` of a single host only, `since_s`
+    perhaps as a NumberRange), and `prompt`. `because` is the key of the check whose trouble made this one run. `items`
+    are the labels of the items of a loop that it is about, if there are several: then `check` is the loop, and each of
+    them is so on each of `hosts` (unless a note says otherwise). `item_count` is how many there are; the list may be
+    shorter.
 
     `folded_by` is what made the evidence of its hosts count as equal: ``equal`` (texts are the same), ``masked`` (but
     for numbers, times, ids and their own names), ``near`` (there are `variants`); "" for a single host. `explained_by`
@@ -178,8 +192,6 @@ class Finding:
     severity: Severity
     verdict: VerdictState
     execution: Execution
-    hosts: str
-    names: tuple[str, ...]
     reasons: tuple[Reason, ...] = ()
     result: Mapping[str, object] = field(default_factory=dict)
     seen: Mapping[str, object] = field(default_factory=dict)
@@ -198,11 +210,9 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Incomplete:
+class Incomplete(OnHosts):
     """Hosts that could not be looked at (or not to the end), folded by state and reason."""
 
-    hosts: str
-    names: tuple[str, ...]
     state: HostState
     phase: str
     reason: str
@@ -232,14 +242,12 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """What a task had to say, on hosts where it said the same. `hosts` is the folded text, `names` them one by one."""
+class Message(OnHosts):
+    """What a task had to say, on hosts where it said the same."""
 
     check: str
     name: str
     text: str
-    hosts: str
-    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -324,6 +324,17 @@ class Slice:
         return "\n".join(line.text for line in self.lines)
 
     @property
+    def what(self) -> str:
+        """What it is a part of, in words. Of a salient slice these follow from its lines, also when some were left out
+        later."""
+        if self.query.mode is not SliceMode.SALIENT:
+            return self.why or str(self.stream)
+        if self.more_lines or any(line.count > 1 for line in self.lines):
+            return f"the most telling lines of {self.stream}"
+        count = len(self.lines)
+        return f"the one line of {self.stream}" if count == 1 else f"all {count} lines of {self.stream}"
+
+    @property
     def ranges(self) -> str:
         """Line numbers folded: ``3-5,9``."""
         out: list[str] = []

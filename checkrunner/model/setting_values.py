@@ -22,8 +22,10 @@ __all__ = [
     "size",
     "sources",
     "text_of",
+    "vocabulary",
 ]
 
+_LEAST_FACTOR, _MOST_FACTOR = 0.1, 10.0
 _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _MOST_BUDGET = 100_000_000
 
@@ -130,3 +132,16 @@ def budget(value: object) -> int:
     if tokens and not LEAST_BUDGET <= tokens <= _MOST_BUDGET:
         raise ValueError(f"expected 0 for no limit, or a number from {LEAST_BUDGET} to {_MOST_BUDGET}")
     return tokens
+
+
+def vocabulary(value: object) -> str:
+    """The name of a vocabulary, or tokens for each one of the default vocabulary: as a text. Which names there are is
+    known to who counts."""
+    text = value.strip() if isinstance(value, str) else str(value)
+    try:
+        factor = float(text)
+    except ValueError:
+        return text_of(value).strip()
+    if isinstance(value, bool) or not _LEAST_FACTOR <= factor <= _MOST_FACTOR:
+        raise ValueError(f"expected the name of a vocabulary, or a number from {_LEAST_FACTOR:g} to {_MOST_FACTOR:g}")
+    return text

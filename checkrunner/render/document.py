@@ -6,7 +6,7 @@ Compact: values that are empty or at their default are left out, except those th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from checkrunner.model.report import (
     Message,
     NumberRange,
     Omission,
+    OnHosts,
     Report,
     RunInfo,
     Totals,
@@ -118,7 +119,7 @@ def _finding(finding: Finding, play: str) -> dict[str, Any]:
         document["noted"] = True
     if finding.execution is not Execution.DONE:
         document["execution"] = str(finding.execution)
-    document.update(_hosts(finding.hosts, finding.names))
+    document.update(_hosts(finding))
     if finding.item_count:
         document["items"] = [safe_json(item) for item in finding.items]
         document["item_count"] = finding.item_count
@@ -126,8 +127,8 @@ def _finding(finding: Finding, play: str) -> dict[str, Any]:
         _filled(
             folded_by=finding.folded_by,
             reasons=[_reason(reason) for reason in finding.reasons],
-            result={name: _metadata(value) for name, value in finding.result.items()},
-            seen={name: _metadata(value) for name, value in finding.seen.items()},
+            result=_metadata(finding.result),
+            seen=_metadata(finding.seen),
             values=[_value(value) for value in finding.values],
             slices=[_slice(piece) for piece in finding.slices],
             variants=[_variant(variant) for variant in finding.variants],
@@ -139,13 +140,13 @@ def _finding(finding: Finding, play: str) -> dict[str, Any]:
     return document
 
 
-def _hosts(folded: str, names: Sequence[str]) -> dict[str, Any]:
+def _hosts(entry: OnHosts) -> dict[str, Any]:
     """The folded names, and how many they are where that cannot be seen."""
-    return {"hosts": safe_json(folded), **_filled(host_count=len(names) if len(names) != 1 else 0)}
+    return {"hosts": safe_json(entry.hosts), **_filled(host_count=entry.host_count if entry.host_count != 1 else 0)}
 
 
 def _variant(variant: Variant) -> dict[str, Any]:
-    return {**_hosts(variant.hosts, variant.names), **_filled(slices=[_slice(piece) for piece in variant.slices])}
+    return {**_hosts(variant), **_filled(slices=[_slice(piece) for piece in variant.slices])}
 
 
 def _metrics(entry: CheckValues) -> dict[str, Any]:
@@ -157,7 +158,7 @@ def _message(message: Message) -> dict[str, Any]:
     return {
         "check": safe_json(message.check),
         **_filled(name=message.name if message.name != message.check else ""),
-        **_hosts(message.hosts, message.names),
+        **_hosts(message),
         "text": safe_json(message.text),
     }
 
@@ -222,7 +223,7 @@ def _line(line: SliceLine) -> list[Any]:
 
 def _incomplete(entry: Incomplete) -> dict[str, Any]:
     return {
-        **_hosts(entry.hosts, entry.names),
+        **_hosts(entry),
         "state": str(entry.state),
         "phase": safe_json(entry.phase),
         "reason": safe_json(entry.reason),
@@ -253,7 +254,7 @@ def _metadata(value: object) -> object:
             "max_host": safe_json(value.max_host),
         }
     if isinstance(value, Mapping):
-        return {str(name): _metadata(part) for name, part in value.items()}
+        return {safe_json(str(name)): _metadata(part) for name, part in value.items()}
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int | float):

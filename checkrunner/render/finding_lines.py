@@ -55,7 +55,7 @@ class FindingLines:
         if finding.novelty == "new":
             title += " (new)"
         yield self._style(color, f"{label:<6}") + self._style("bold", title)
-        where = on_hosts(finding.hosts, len(finding.names))
+        where = on_hosts(finding.hosts, finding.host_count)
         parent = self._checks.get(finding.explained_by, "")
         if finding.because:
             where += f", because of {safe(finding.because)}"
@@ -130,7 +130,7 @@ class FindingLines:
 
     def _variant(self, variant: Variant) -> Iterator[str]:
         """Only what its hosts show besides."""
-        text = on_hosts(variant.hosts, len(variant.names)) + (" also:" if variant.slices else " a little different")
+        text = on_hosts(variant.hosts, variant.host_count) + (" also:" if variant.slices else " a little different")
         yield from wrapped(text, self._width, first=_INDENT, rest=_INDENT + "  ")
         for piece in variant.slices:
             yield from self._slice(piece)
@@ -138,7 +138,7 @@ class FindingLines:
     def _slice(self, piece: Slice) -> Iterator[str]:
         if not piece.lines:
             return
-        what = piece.why or str(piece.stream)
+        what = piece.what
         what += f", without {piece.prefix}" if piece.prefix else ""
         title = f"{what} [{piece.evidence}]" if piece.evidence else what
         yield from (

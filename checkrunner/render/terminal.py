@@ -149,14 +149,14 @@ class _Page:
         if not entries:
             return
         yield ""
-        number = sum(len(entry.names) for entry in entries)
+        number = sum(entry.host_count for entry in entries)
         yield self._style("magenta", f"Could not look everywhere: {count_of(number, 'host')}")
         for entry in entries:
             yield from self._incomplete(entry)
 
     def _incomplete(self, entry: Incomplete) -> Iterator[str]:
         state = "" if entry.state is HostState.REACHED else f"{str(entry.state).replace('_', ' ')}: "
-        text = f"{on_hosts(entry.hosts, len(entry.names)).removeprefix('on ')}: {state}{entry.reason}"
+        text = f"{on_hosts(entry.hosts, entry.host_count).removeprefix('on ')}: {state}{entry.reason}"
         yield from wrapped(text, self._width, first="  - ", rest="    ")
         if entry.hint:
             yield from wrapped(entry.hint, self._width, first="    to do: ", rest="           ")
@@ -164,7 +164,7 @@ class _Page:
     def _skipped(self, finding: Finding) -> Iterator[str]:
         reason = "; ".join(reason.message for reason in finding.reasons)
         items = f" ({count_of(finding.item_count, 'item')})" if finding.item_count else ""
-        text = f"{finding.check}{items} {on_hosts(finding.hosts, len(finding.names))}"
+        text = f"{finding.check}{items} {on_hosts(finding.hosts, finding.host_count)}"
         text += f": {reason}" if reason else ""
         yield from (self._style("dim", line) for line in wrapped(text, self._width, first="  - ", rest="    "))
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from checkrunner.app.slicing import MOST_DIRECT
 from checkrunner.findings.tokens import TokenEstimate
 
 ROOT = Path(__file__).parents[2]
@@ -130,13 +131,14 @@ def test_secrets_have_tags_and_patterns_of_ones_own_count() -> None:
     assert b"unterminated character set, at position 6: ACME- >>> [0-9" in refused.stderr
 
 
-def test_a_line_without_an_end_is_cut() -> None:
-    data = b"error: begins " + b"x" * (3 << 20) + b" and ends"
+@pytest.mark.parametrize("megabytes", [1, 5])
+def test_a_line_without_an_end_is_cut(megabytes: int) -> None:
+    data = b"error: begins " + b"x" * (megabytes << 20) + b" and ends"
 
     (row,) = rows(run_slice("-", "--format", "jsonl", data=data))
 
     assert row["text"].startswith("error: begins x")
-    assert row["text"].endswith("x and ends")
+    assert row["text"].endswith(" and ends")
     assert len(row["text"]) <= 200
 
 
@@ -158,6 +160,22 @@ def test_wrong_use_is_said_and_ends_with_64(arguments: tuple[str, ...], said: by
     assert done.returncode == 64
     assert said in done.stderr
     assert done.stdout == b""
+
+
+def test_a_large_input_is_grouped_in_one_pass(tmp_path: Path) -> None:
+    line = "2026-11-30T21:00:00Z INFO request {n} of 10.0.0.{m} took {m} ms and was answered by the second shard\n"
+    text = "".join(line.format(n=n, m=n % 250) for n in range(60_000))
+    assert len(text) > MOST_DIRECT
+    text += "2026-11-30T21:00:00Z FATAL the second shard lost its volume: I/O error\n" + line.format(n=0, m=0)
+    path = tmp_path / "large.log"
+    path.write_text(text, encoding="utf-8")
+
+    from_file = rows(run_slice(str(path), "--format", "jsonl"))
+    from_stdin = rows(run_slice("-", "--format", "jsonl", data=text))
+
+    assert from_file == from_stdin
+    assert [(row["line"], row["count"]) for row in from_file] == [(1, 60_001), (60_001, 1)]
+    assert from_file[1]["text"] == "FATAL the second shard lost its volume: I/O error"
 
 
 def test_a_file_that_may_not_be_read_is_named(tmp_path: Path) -> None:

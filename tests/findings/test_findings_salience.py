@@ -165,6 +165,18 @@ def test_no_component_takes_all_the_room() -> None:
     assert {entry.number for entry in ranked(texts, 4).entries} > {51, 52}
 
 
+def test_a_word_of_which_there_are_many_in_its_place_is_a_name() -> None:
+    names = ["anna", "bert", "carl", "dora", "emil", "fred", "gina", "hugo", "ines", "jack", "kira", "lars"]
+
+    mild = ranked([f"session of user {name} was opened by root" for name in names[:5]])
+    few = ranked([f"service of user {name} failed to start again" for name in names[:5]])
+    many = ranked([f"service of user {name} failed to start again" for name in names])
+
+    assert [entry.count for entry in mild.entries] == [5]
+    assert [entry.count for entry in few.entries] == [1] * 5
+    assert [entry.count for entry in many.entries] == [12]
+
+
 def test_what_is_known_is_no_news() -> None:
     texts = ["error: cache is cold", "error: pool is empty"]
     known = {shape_of(texts[0])}
@@ -309,3 +321,58 @@ def test_time_is_linear_in_the_number_of_lines(make: object) -> None:
 @given(st.text(alphabet='aA0 ."=:/{}[]\\-_%', max_size=3000))
 def test_no_line_takes_long(text: str) -> None:
     assert seconds([text]) < 0.25
+
+
+def test_a_number_far_from_the_others_is_shown() -> None:
+    texts = [f"64 bytes from 10.0.0.1: icmp_seq={n} ttl=64 time=0.{300 + n} ms" for n in range(200)]
+    texts[149] = "64 bytes from 10.0.0.1: icmp_seq=149 ttl=64 time=1843 ms"
+
+    ranking = ranked(texts)
+
+    assert [(entry.number, entry.count) for entry in ranking.entries] == [(150, 1), (1, 199)]
+
+
+def test_a_zero_where_no_other_line_has_one_is_shown() -> None:
+    texts = ["NAME SIZE TYPE", *(f"sd{chr(97 + n)} 10.9T disk" for n in range(26))]
+    texts[20] = "sdt 0B disk"
+
+    assert 21 in {entry.number for entry in ranked(texts, 3).entries}
+
+
+def test_numbers_that_are_spread_are_all_alike() -> None:
+    generator = random.Random(4)
+    texts = [f"request {n} took {generator.randint(1, 900)} ms on shard {generator.randint(0, 9)}" for n in range(300)]
+
+    assert [entry.count for entry in ranked(texts).entries] == [300]
+
+
+def test_a_counter_of_errors_that_is_not_zero_stands_out() -> None:
+    texts = [f"     rx_queue_{n}_packets: {n * 991}" for n in range(40)]
+    texts += ["     rx_errors: 0", "     rx_crc_errors_phy: 4812207", "     max_errors: 3"]
+
+    first, *others = ranked(texts).entries
+
+    assert first.text == "rx_crc_errors_phy: 4812207"
+    assert all(entry.severity < first.severity for entry in others)
+
+
+def test_a_queue_of_connections_that_is_full_is_trouble() -> None:
+    texts = [
+        "State Recv-Q Send-Q Local",
+        "LISTEN 0 128 0.0.0.0:22",
+        "LISTEN 129 128 0.0.0.0:8443",
+        "ESTAB 500 0 10.0.0.1:22",
+    ]
+
+    assert [entry.number for entry in ranked(texts).entries[:2]] == [1, 3]
+
+
+def test_jobs_that_are_done_are_not_short_of_anything() -> None:
+    texts = [
+        "NAME READY STATUS RESTARTS AGE",
+        "job-a 0/1 Completed 0 3d",
+        "api-b 1/2 Running 0 3d",
+        "api-c 2/2 Running 0 3d",
+    ]
+
+    assert [entry.number for entry in ranked(texts).entries[:2]] == [1, 3]

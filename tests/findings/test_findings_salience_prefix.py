@@ -66,6 +66,44 @@ def test_two_logs_in_one_output_have_a_prefix_each() -> None:
     assert {"lost the first lease", "WARN lost the second lease"} <= texts
 
 
+def test_hosts_are_no_shapes() -> None:
+    lines = [
+        f"Nov 30 21:22:{n % 60:02} web{'ab'[n % 2]} {'app' if n % 3 else 'db'}[{n}]: lease {n} is gone"
+        for n in range(90)
+    ]
+
+    ranking = rank([Row(number, line) for number, line in enumerate(lines, 1)], total_lines=90)
+
+    assert {(entry.text, entry.count) for entry in ranking.entries} == {
+        ("db lease 0 is gone", 30),
+        ("app lease 1 is gone", 60),
+    }
+    assert ranking.prefix == "time, host"
+
+
+def test_threads_of_several_words_are_one_word_and_no_shapes() -> None:
+    threads = ["[main]", "[IPC Server handler 4 on 62270]", "[RMCommunicator Allocator]"]
+    lines = [
+        f"2026-11-30 21:22:{n % 60:02},123 WARN {threads[n % 3]} org.x.{'Client' if n % 2 else 'Server'}: lease {n} is gone"
+        for n in range(90)
+    ]
+
+    ranking = rank([Row(number, line) for number, line in enumerate(lines, 1)], total_lines=90)
+
+    assert {entry.text for entry in ranking.entries} == {
+        "WARN org.x.Server: lease 0 is gone",
+        "WARN org.x.Client: lease 1 is gone",
+    }
+    assert "thread" in ranking.prefix
+
+
+def test_numbers_before_a_level_are_a_prefix() -> None:
+    lines = [f"261130 2122{n % 60:02} {n * 7 % 900} INFO served {n} of them" for n in range(90)]
+    lines[50] = "261130 212250 50 WARN got an exception"
+
+    assert first_text(lines) == "WARN got an exception"
+
+
 def test_a_table_has_no_prefix() -> None:
     table = ["NAME PID STATE"] + [f"proc{n} {n * 77} S" for n in range(40)]
 

@@ -7,10 +7,10 @@ import math
 from collections.abc import Container, Sequence
 
 from checkrunner.findings.salience.clipping import clip, shorten
-from checkrunner.findings.salience.grouping import Group, Groups, collect
+from checkrunner.findings.salience.grouping import Group, collect
 from checkrunner.findings.salience.levels import WARN
 from checkrunner.findings.salience.rows import Entry, Ranking, Row
-from checkrunner.findings.salience.shapes import Masks, is_variable, mask_tokens, shape_of
+from checkrunner.findings.salience.shapes import Masks, is_variable, shape_of
 from checkrunner.findings.salience.traces import Frame
 
 __all__ = ["TROUBLE", "rank"]
@@ -20,14 +20,18 @@ TROUBLE = 2.0
 
 _KNOWN = 3.0
 _ODD = 1.5
+_FAR = 1.0
 _DETAIL = 1.5
 _STDERR = 0.5
 _ENDING = 1.0
 _BURST = 0.5
 _FREQUENT = 0.15
+_MOST_OFTEN = 5.0
 _WORDS_OF_TROUBLE = 0.3
 _WORDS_OF_NONE = 0.5
 _REPEATED = 0.6
+_ALIKE = 8.0
+_ALIKE_FROM = 0.8
 _SAME_COMPONENT = 0.08
 _MOST_LOOKS = 8
 
@@ -55,7 +59,7 @@ def rank(
         for group, severity in scored
     }
     severities = {id(group): severity for group, severity in scored}
-    order = _with_heads(_order(found.groups, scores, most), found, severities, masks)[:most]
+    order = _with_heads(_order(found.groups, scores, most), found.groups, severities)[:most]
     entries = tuple(
         _entry(group, at, severities.get(id(group), 0.0), shape_of(group.row.text, masks))
         for at, group in enumerate(order, 1)
@@ -86,13 +90,15 @@ def _severity(group: Group, stream: str) -> float:
         severity -= _DETAIL
     if group.odd:
         severity += _ODD
+    if group.far:
+        severity = max(severity + _FAR / 2, _FAR)
     if stream == "stderr":
         severity += _STDERR
     return max(severity, 0.0)
 
 
 def _score(group: Group, severity: float, last: int, rc: int | None) -> float:
-    often = math.log2(group.count) if group.frame is Frame.NONE else 0.0
+    often = min(math.log2(group.count), _MOST_OFTEN) if group.frame is Frame.NONE else 0.0
     score = severity + (_FREQUENT if severity >= TROUBLE else -_FREQUENT / 10) * often
     span = group.last - group.row.number + 1
     if severity >= TROUBLE and group.count >= 10 and span * 10 <= last:
@@ -113,7 +119,10 @@ def _is_detail(group: Group) -> bool:
     if values * 2 > len(masked):
         return True
     return (
-        1 < len(masked) <= 5 and is_variable(masked[-1]) and masked[-2].endswith((":", "=")) and group.told.grade < WARN
+        1 < len(masked) <= 5
+        and is_variable(masked[-1])
+        and masked[-2].endswith((":", "="))
+        and group.told.grade < TROUBLE
     )
 
 
@@ -130,7 +139,8 @@ def _order(groups: Sequence[Group], scores: dict[int, float], most: int) -> list
         old, number, group = heapq.heappop(heap)
         words = set(group.words)
         overlap = len(words & shown) / len(words) if words else 1.0
-        now = _REPEATED * overlap + _SAME_COMPONENT * min(turns.get(group.component, 0), 10) - scores[id(group)]
+        alike = max(overlap - _ALIKE_FROM, 0.0) * _ALIKE
+        now = _REPEATED * overlap + alike + _SAME_COMPONENT * min(turns.get(group.component, 0), 10) - scores[id(group)]
         if heap and now > heap[0][0] and now > old and again.get(number, 0) < _MOST_LOOKS:
             again[number] = again.get(number, 0) + 1
             heapq.heappush(heap, (now, number, group))
@@ -141,34 +151,21 @@ def _order(groups: Sequence[Group], scores: dict[int, float], most: int) -> list
     return order
 
 
-def _with_heads(order: list[Group], found: Groups, severities: dict[int, float], masks: Masks) -> list[Group]:
-    """The head of a table stands before the first of its rows."""
-    heads = found.heads
-    if not heads:
-        return order
+def _with_heads(order: list[Group], groups: Sequence[Group], severities: dict[int, float]) -> list[Group]:
+    """The head of a table stands before the first of its rows, and is as severe."""
     out: list[Group] = []
-    present = {group.row.number: group for group in found.groups}
+    known = {id(group) for group in groups}
     done: set[int] = set()
     for group in order:
-        if group.row.number in done:
-            continue
-        if group.cell is not None and group.cell.head not in done and group.cell.head in heads:
-            row = heads[group.cell.head]
-            if row.number not in done:
-                head = present.get(row.number) or _head(row, masks)
-                severities[id(head)] = severities[id(group)]
-                out.append(head)
-                done.add(row.number)
-        out.append(group)
-        done.add(group.row.number)
+        head = group.head
+        if head is not None and id(head) in known and id(head) not in done:
+            severities[id(head)] = severities[id(group)]
+            out.append(head)
+            done.add(id(head))
+        if id(group) not in done:
+            out.append(group)
+            done.add(id(group))
     return out
-
-
-def _head(row: Row, masks: Masks) -> Group:
-    tokens = row.text.split()
-    return Group(
-        row, tokens, mask_tokens(tokens, masks), count=row.count, last=row.last or row.number, text=" ".join(tokens)
-    )
 
 
 def _entry(group: Group, at: int, severity: float, shape: str) -> Entry:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checkrunner.findings.salience.levels import LETTERS, level_of_token, spoken_level
+from checkrunner.findings.salience.outliers import far_lines
 from checkrunner.findings.salience.prefix import Column, Kind, Layout, Layouts
 from checkrunner.findings.salience.rows import Row
 from checkrunner.findings.salience.severity import NOTHING, Told, told
-from checkrunner.findings.salience.shapes import Masks, mask_tokens, words_of
+from checkrunner.findings.salience.shapes import Masks, mask_tokens, tokens_of, words_of
 from checkrunner.findings.salience.structured import words_in_order
 from checkrunner.findings.salience.tables import Cell, table_cells
 from checkrunner.findings.salience.traces import Frame, frames
@@ -29,7 +30,9 @@ _ENOUGH_SEVERE = 10
 @dataclass(slots=True)
 class Group:
     """Lines of one shape. `tokens` are the words of the first one that may be shown (level, names, message), `masked`
-    the same masked; `names` counts how many of them, from `first_name` on, name a component."""
+    the same masked; `names` counts how many of them, from `first_name` on, name a component. `odd` has an unusual code
+    in its prefix, `far` a number far from that of the other lines like it; `head` is the head of the table that it is
+    a row of."""
 
     row: Row
     tokens: list[str]
@@ -39,8 +42,11 @@ class Group:
     first_name: int = 0
     names: int = 0
     odd: bool = False
+    far: bool = False
     frame: Frame = Frame.NONE
     cell: Cell | None = None
+    head: Group | None = None
+    is_head: bool = False
     count: int = 0
     last: int = 0
     words: tuple[str, ...] = ()
@@ -55,11 +61,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """`groups` in the order of their first lines; `heads` are rows that are heads of tables, by the index that cells
-    have; `prefix` says what was taken off."""
+    """`groups` in the order of their first lines; `prefix` says what was taken off."""
 
     groups: list[Group]
-    heads: dict[int, Row]
     prefix: str
 
 
@@ -67,28 +71,59 @@ def collect(rows: Sequence[Row]) -> Groups:
     """Group rows. Linear in their length; blank lines are in no group."""
     masks = Masks()
     in_json = [words_in_order(row.text[:LOOKED_AT]) for row in rows]
-    lines = [words if words else row.text[:LOOKED_AT].split() for row, words in zip(rows, in_json, strict=True)]
+    lines = [words if words else tokens_of(row.text[:LOOKED_AT]) for row, words in zip(rows, in_json, strict=True)]
     layouts = Layouts(lines, masks)
     marks = frames(lines)
-    cells = {} if layouts.in_words else table_cells(lines)
+    # The numbers of a log are no columns of a table.
+    logged = sum(1 for tokens in lines if layouts.of(tokens).columns)
+    cells = {} if logged * 2 > len(lines) else table_cells(lines)
+    alone = [
+        _group(row, tokens, layouts.of(tokens), mark, masks) if tokens else None
+        for row, tokens, mark in zip(rows, lines, marks, strict=True)
+    ]
+    for at, cell in cells.items():
+        one, head = alone[at], alone[cell.head]
+        if one is not None and head is not None:
+            one.cell, one.head, head.is_head = cell, head, True
     found: dict[tuple[object, ...], Group] = {}
-    for at, row in enumerate(rows):
-        if not lines[at]:
-            continue
-        cell = cells.get(at)
-        group = _group(row, lines[at], layouts.of(lines[at]), marks[at], masks)
-        group.cell = cell
-        key = (group.level, group.odd, group.frame, cell.grade if cell else 0.0, *group.masked)
-        if group.frame is Frame.OTHER:
-            key = (Frame.OTHER,)
-        if len(found) >= _MOST_SHAPES and key not in found:
-            key = ("of the shapes that are too many",)
-        found.setdefault(key, group).add(row.count, row.last or row.number)
-    heads = {at: rows[at] for at in {cell.head for cell in cells.values()}}
-    groups = [group for group in found.values() if any(map(str.isalnum, "".join(group.tokens)))]
+    for some in _by_key(alone).values():
+        far = _far_of(some)
+        for at, group in enumerate(some):
+            group.far = at in far
+            key = _key(group)
+            if len(found) >= _MOST_SHAPES and key not in found:
+                key = ("of the shapes that are too many",)
+            found.setdefault(key, group).add(group.row.count, group.row.last or group.row.number)
+    groups = sorted(found.values(), key=lambda group: group.row.number)
+    groups = [group for group in groups if any(map(str.isalnum, "".join(group.tokens)))]
     for group in groups:
         _read(group)
-    return Groups(_merged(groups), heads, layouts.in_words)
+    return Groups(_merged(groups), layouts.in_words)
+
+
+def _key(group: Group) -> tuple[object, ...]:
+    if group.is_head:
+        return ("head", group.row.number)
+    if group.frame is Frame.OTHER:
+        return (Frame.OTHER,)
+    grade = group.cell.grade if group.cell else 0.0
+    return (group.level, group.odd, group.far, group.frame, grade, *group.masked)
+
+
+def _by_key(alone: Sequence[Group | None]) -> dict[tuple[object, ...], list[Group]]:
+    found: dict[tuple[object, ...], list[Group]] = {}
+    for group in alone:
+        if group is not None:
+            found.setdefault(_key(group), []).append(group)
+    return found
+
+
+def _far_of(groups: list[Group]) -> set[int]:
+    """Those with a number far from the others'. Lines that stand for many are no measure."""
+    first = groups[0]
+    if first.frame is not Frame.NONE or any(group.row.count > 1 for group in groups):
+        return set()
+    return far_lines([group.tokens for group in groups], first.masked)
 
 
 def _group(row: Row, tokens: list[str], layout: Layout, frame: Frame, masks: Masks) -> Group:
@@ -147,7 +182,7 @@ def _read(group: Group) -> None:
     group.text = " ".join(group.tokens)
     group.words = words_of(group.masked)
     skip = len(" ".join(group.tokens[: group.first_name])) + 1 if group.first_name else 0
-    said = told(group.text[skip:])
+    said = NOTHING if group.is_head else told(group.text[skip:])
     group.told = Told(said.grade, said.start + skip, said.end + skip) if said.grade else NOTHING
     if group.level is None:
         group.level = spoken_level(group.row.text)
@@ -158,7 +193,8 @@ def _merged(groups: list[Group]) -> list[Group]:
     found: dict[object, Group] = {}
     for group in groups:
         same: object = tuple(group.masked) if len(group.words) < _FEWEST_WORDS else group.words
-        key = (group.level, group.odd, group.frame, group.cell.grade if group.cell else 0, same)
+        same = ("head", group.row.number) if group.is_head else same
+        key = (group.level, group.odd, group.far, group.frame, group.cell.grade if group.cell else 0, same)
         first = found.setdefault(key, group)
         if first is not group:
             first.add(group.count, group.last)
@@ -168,11 +204,11 @@ def _merged(groups: list[Group]) -> list[Group]:
 def _one_word_apart(groups: list[Group]) -> list[Group]:
     """Names are variables too: ``Failed password for NAME``. A word that is one of many in its place is taken for one,
     of many more where trouble is told: there it is likely to be what the trouble is with."""
-    places: dict[tuple[int, int, int], list[int]] = {}
+    places: dict[tuple[object, int, int], list[int]] = {}
     if len(groups) > _MOST_COMPARED:
         return groups
     for at, group in enumerate(groups):
-        if group.frame is not Frame.NONE or len(group.words) < 4 or len(group.masked) > 60:
+        if group.is_head or group.frame is not Frame.NONE or len(group.words) < 4 or len(group.masked) > 60:
             continue
         parts = [hash((place, word)) for place, word in enumerate(group.masked)]
         whole = 0
@@ -180,11 +216,12 @@ def _one_word_apart(groups: list[Group]) -> list[Group]:
             whole ^= part
         for place, part in enumerate(parts):
             if place >= group.first_name + group.names:
-                places.setdefault((len(parts), place, whole ^ part), []).append(at)
+                kind = (len(parts), group.level, group.odd, group.far, group.cell.grade if group.cell else 0.0)
+                places.setdefault((kind, place, whole ^ part), []).append(at)
     gone: dict[int, int] = {}
     for (_, place, _), some in sorted(places.items(), key=lambda item: -len(item[1])):
         live = [at for at in some if at not in gone]
-        if len(live) < _ENOUGH_MILD or len({groups[at].level for at in live}) > 1:
+        if len(live) < _ENOUGH_MILD:
             continue
         severe = max(max(groups[at].told.grade, groups[at].level or 0) for at in live) >= 3
         if (severe and len(live) < _ENOUGH_SEVERE) or any(told(groups[at].masked[place]).grade for at in live):

@@ -47,6 +47,8 @@ class Kind(Enum):
     ID = "id"
     SAME = "same"
     NAME = "component"
+    HOST = "host"
+    THREAD = "thread"
     FREE = "text"
 
 
@@ -75,7 +77,7 @@ class Layout:
     def fits(self, at: int, token: str, masked: str) -> bool:
         """Whether a token can be in the column `at`."""
         column = self.columns[at]
-        if at < self.core or column.kind is Kind.NAME or column.is_code:
+        if at < self.core or column.kind in {Kind.NAME, Kind.HOST, Kind.THREAD} or column.is_code:
             return True
         return is_variable(masked) or _is_mark(token) or column.is_usual(token, masked) or _is_id(token, column)
 
@@ -164,9 +166,7 @@ def _has_no_name(masked: str) -> bool:
 def _goes_on_with_time(values: list[str], before: list[Column]) -> bool:
     """A day of the month, a year, a zone: numbers that only what stands before them makes a part of a time. A kernel
     sets its short times apart from their bracket."""
-    if not before:
-        return sum(1 for value in values if value == "[") >= _MOST * len(values)
-    if before[-1].kind is not Kind.TIME:
+    if not before or before[-1].kind is not Kind.TIME:
         return False
     part = sum(1 for value in values if _continues(value, before[-1].usual))
     return part >= _MOST * len(values)
@@ -194,17 +194,45 @@ def _to_the_message(columns: list[Column], lines: list[Sequence[str]], *, main: 
     sure = [at for at, column in enumerate(columns) if column.kind in {Kind.TIME, Kind.LEVEL}]
     if not sure or not _is_a_log(columns, sure):
         return _NONE
-    if all(column.kind is not Kind.TIME for column in columns):  # before a level stands what it is about
-        return Layout(tuple(columns[:1]), 1) if sure[0] == 0 else _NONE
+    if all(column.kind is not Kind.TIME for column in columns) and not _are_numbers(lines, sure[0]):
+        return _NONE  # what stands before the level is what it is about
+    if sure[0] > 1 and not main and _tell(lines, sure[0]):
+        return _NONE
     core = end = sure[-1] + 1
     while end < len(columns):
         step = _steps(columns, end, [tokens[end] for tokens in lines if len(tokens) > end + 1], lines)
         if not step:
             break
+        if step == 2 and columns[end].kind is not Kind.SAME and columns[end - 1].kind is Kind.TIME:
+            columns[end] = Column(Kind.HOST)
         end += step
+    columns = _with_threads(columns[:end], lines)
     if not main:
         columns = [_as_name(column) if at >= sure[0] else column for at, column in enumerate(columns)]
     return Layout(tuple(columns[:end]), core)
+
+
+def _with_threads(columns: list[Column], lines: list[Sequence[str]]) -> list[Column]:
+    """A name in brackets beside another name is a thread's, or a like circumstance of no matter."""
+    names = [at for at, column in enumerate(columns) if column.kind is Kind.NAME]
+    bracketed = [
+        at
+        for at in names
+        if sum(1 for tokens in lines if len(tokens) > at and tokens[at][0] == "[") >= _MOST * len(lines)
+    ]
+    if len(names) == len(bracketed):
+        return columns
+    return [Column(Kind.THREAD) if at in bracketed else column for at, column in enumerate(columns)]
+
+
+def _are_numbers(lines: list[Sequence[str]], end: int) -> bool:
+    return not any(char.isalpha() for tokens in lines for token in tokens[:end] for char in token)
+
+
+def _tell(lines: list[Sequence[str]], end: int) -> bool:
+    """Whether what stands before the time is a message, as in ``Active: failed since 2026-11-30``."""
+    said = {" ".join(tokens[:end]) for tokens in lines}
+    return any(token[0] == "(" for tokens in lines for token in tokens[:end]) or any(told(text).grade for text in said)
 
 
 def _as_name(column: Column) -> Column:
@@ -277,5 +305,11 @@ def _in_words(layouts: list[tuple[Layout, int]]) -> str:
     if not with_prefix:
         return ""
     _, layout = max(with_prefix, key=lambda pair: pair[0])
-    kinds = {Kind.TIME: "time", Kind.ID: "id", Kind.SAME: "what is always the same"}
+    kinds = {
+        Kind.TIME: "time",
+        Kind.HOST: "host",
+        Kind.THREAD: "thread",
+        Kind.ID: "id",
+        Kind.SAME: "what is always the same",
+    }
     return ", ".join(dict.fromkeys(kinds[column.kind] for column in layout.columns if column.kind in kinds))

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from checkrunner.findings.salience.vocabulary import CODE_HINT, CODES, GRADES, NO_VALUES, PHRASES, SOFTENED
+from checkrunner.findings.salience.vocabulary import CODE_HINT, CODES, COUNTED, GRADES, NO_VALUES, PHRASES, SOFTENED
 
-__all__ = ["NOTHING", "Told", "told"]
+__all__ = ["NOTHING", "Told", "is_counter", "told"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,13 @@ class Told:
 NOTHING = Told(0.0)
 
 _LONGEST = 2000
+_COUNTER = 2.5
+_COUNTER_LINE = re.compile(
+    r"(?<![\w.-])([A-Za-z]\w{2,60})[\"']?[ \t]{0,3}[:=][ \t]{0,8}\"?[1-9][0-9]{0,18}(?![\w.:/-])"
+)
+_SETTINGS = frozenset(
+    {"max", "min", "limit", "threshold", "on", "log", "level", "at", "time", "interval", "retry", "if"}
+)
 _BEFORE = 24
 _PART_OF_A_COMPOUND = 1.5
 _HARMLESS = frozenset({"non", "pre", "anti", "free", "safe", "tolerant", "resistant"})
@@ -47,7 +54,7 @@ _GOES_ON = re.compile(r"[ \t]+[A-Za-z]+(?![\w.-]*[=:])")
 def told(text: str) -> Told:
     """What the words of a line tell. Linear in the length of the text, of which 2,000 characters are looked at."""
     text = text[:_LONGEST]
-    best = _codes(text, _phrases(text, _words(text)))
+    best = _counters(text, _codes(text, _phrases(text, _words(text))))
     if best.grade >= _SOFTER and SOFTENED.search(text):
         return Told(best.grade - _SOFTER, best.start, best.end)
     return best
@@ -78,6 +85,22 @@ def _codes(text: str, best: Told) -> Told:
         if grade > best.grade and (code := rule.search(text)) is not None:
             best = Told(grade, code.start(), code.end())
     return best
+
+
+def _counters(text: str, best: Told) -> Told:
+    """A counter of trouble that is not zero; one that is a setting (``max_errors``) is none."""
+    if best.grade >= _COUNTER or "_" not in text:
+        return best
+    for found in _COUNTER_LINE.finditer(text):
+        if is_counter(found[1]):
+            return Told(_COUNTER, found.start(), found.end())
+    return best
+
+
+def is_counter(name: str) -> bool:
+    """Whether the name is that of a counter which should be zero."""
+    parts = name.lower().split("_")
+    return len(parts) > 1 and not COUNTED.isdisjoint(parts) and _SETTINGS.isdisjoint(parts)
 
 
 def _grade(word: str) -> float:
@@ -115,4 +138,4 @@ def _is_denied(text: str, start: int, end: int) -> bool:
     value = _VALUE_AFTER.match(text, end)
     if value is None or value[1].lower().rstrip(".") not in NO_VALUES:
         return False
-    return value[1][0] == "0" or _GOES_ON.match(text, value.end()) is None
+    return value[1][0] == "0" or value[1][-1] == "." or _GOES_ON.match(text, value.end()) is None

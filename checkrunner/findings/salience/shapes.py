@@ -12,12 +12,15 @@ from checkrunner.findings.salience.times import MONTHS_AND_DAYS, ZONES
 from checkrunner.findings.salience.vocabulary import WATCHED
 from checkrunner.findings.secret_tags import MARK, TAG
 
-__all__ = ["PATH", "VARIABLE", "Masks", "is_variable", "mask_token", "mask_tokens", "shape_of", "words_of"]
+__all__ = ["PATH", "VARIABLE", "Masks", "is_variable", "mask_token", "mask_tokens", "shape_of", "tokens_of", "words_of"]
 
 VARIABLE = "#"
 PATH = "/#"
 
 _LONGEST_SHAPE = 300
+_A_LIST = 4
+_NEAR_THE_BEGINNING = 10
+_MOST_IN_BRACKETS = 10
 _MARKS = "\"'`()[]{}<>,;:!?|"
 _HEX = re.compile(r"(?<![A-Za-z0-9])(?:0x[0-9a-fA-F]+|(?=[A-Fa-f]*[0-9])[0-9A-Fa-f]{6,})(?![A-Za-z0-9])")
 _PATH = re.compile(
@@ -31,6 +34,7 @@ _CODE = re.compile(
     re.IGNORECASE,
 )
 _STATUS = re.compile(r"[1-5][0-9]{2}\Z")
+_PARTS = re.compile(r"[^a-z]+")
 _DIGITS = re.compile(r"[0-9]+")
 _RUN = re.compile(r"#(?:[.,:/_+*xTZ-]*#)+")
 _WORD = re.compile(r"[A-Za-z]{2,}")
@@ -44,6 +48,8 @@ def mask_token(token: str) -> str:
         token = TAG.sub(MARK, token)
     if "/" in token and (path := _PATH.search(token)) is not None:
         return mask_token(token[: path.start()]) + PATH + mask_token(token[path.end() :])
+    if token.count(",") >= _A_LIST:
+        return ",".join(map(mask_token, token.split(",")))
     if _HAS_DIGIT.search(token) is None:
         return token
     if (code := _CODE.match(token)) is not None:
@@ -62,6 +68,23 @@ def _only_marks(token: str) -> str:
     return f"{before}{VARIABLE}{after}" if core and (before or after) else VARIABLE
 
 
+def tokens_of(text: str) -> list[str]:
+    """The words of a line. What stands in brackets near its beginning is one word: a thread's name, a time, a request's
+    ids."""
+    tokens = text.split()
+    if "[" not in text:
+        return tokens
+    at = 0
+    while at < min(len(tokens), _NEAR_THE_BEGINNING):
+        if tokens[at][0] == "[" and "]" not in tokens[at]:
+            for end in range(at + 1, min(len(tokens), at + _MOST_IN_BRACKETS)):
+                if "]" in tokens[end]:
+                    tokens[at : end + 1] = [" ".join(tokens[at : end + 1])]
+                    break
+        at += 1
+    return tokens
+
+
 def mask_tokens(tokens: Sequence[str], masks: Masks) -> list[str]:
     """The tokens masked. Numbers that decide what is said stay: a zero beside a word of trouble (``0 errors``), a
     status or an exit code, the class of an HTTP status."""
@@ -78,7 +101,7 @@ def mask_tokens(tokens: Sequence[str], masks: Masks) -> list[str]:
 
 def _is_watched(tokens: Sequence[str], at: int) -> bool:
     return any(
-        near.strip(_MARKS + "=.").lower() in WATCHED
+        not WATCHED.isdisjoint(_PARTS.split(near.lower()))
         for near in (*tokens[max(at - 2, 0) : at], *tokens[at + 1 : at + 3])
     )
 
@@ -102,7 +125,7 @@ def shape_of(text: str, masks: Masks | None = None) -> str:
     """The shape of a line: the same for lines that differ in numbers, ids, times and paths only. Without the variables
     that it begins with (times and ids); at most 300 characters."""
     masks = Masks() if masks is None else masks
-    tokens = mask_tokens(text[:2000].split(), masks)
+    tokens = mask_tokens(tokens_of(text[:2000]), masks)
     start = 0
     while start < len(tokens) and _is_when(tokens[start]):
         start += 1

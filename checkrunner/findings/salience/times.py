@@ -35,6 +35,8 @@ _OFFSET = re.compile(r"[+-][0-9]{4}\Z")
 def is_time(token: str) -> bool:
     """Whether the token is a date, a time of day, seconds since 1970 or since a kernel's start, or ``time=...``."""
     core = token.strip(_EDGES)
+    if " " in core:
+        return all(is_time(part) or is_zone(part) or part.isdigit() for part in core.split())
     low = core.lower()
     if low in MONTHS_AND_DAYS or ("=" in low and low.partition("=")[0] in _KEYS):
         return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["CODES", "CODE_HINT", "GRADES", "NO_VALUES", "PHRASES", "SOFTENED", "WATCHED"]
+__all__ = ["CODES", "CODE_HINT", "COUNTED", "GRADES", "NO_VALUES", "PHRASES", "SOFTENED", "WATCHED"]
 
 _ENDED = """
     panic panicked oops emerg emergency fatal segfault segfaults sigsegv sigbus sigabrt corrupt corrupted corruption
@@ -22,7 +22,7 @@ _FAILED = """
     aborting aborts fault faulted died dead killed denied refused unreachable lost broken assert assertion unhealthy
     crashloopbackoff imagepullbackoff errimagepull stuck hung stalled panicking halted halt degraded violation forbidden
     unauthorized undefined rejected exhausted offline nxdomain servfail notready evicted critical crit severe overrun
-    underrun starvation leak leaked terminated severed unresponsive
+    underrun starvation leak leaked severed unresponsive
 """
 """Something did not work."""
 
@@ -39,6 +39,7 @@ _WRONG = """
 _NOTABLE = """
     retry retrying retries retransmission deprecated slow delayed delay unknown ignored ignoring skipped skipping skip
     down disabled inactive restart restarting restarted shutdown stopping stopped exited exit killing kill lag
+    terminated
     interrupt interrupting closing closed close removed rollback detected limit pending problem problems issue
     issues bug trouble leaving
 """
@@ -55,6 +56,13 @@ WATCHED = frozenset(
     {word for word, grade in GRADES.items() if grade >= 3} | {"status", "code", "rc", "exit", "signal", "errno"}
 )
 """Words beside which it matters whether a number is zero."""
+
+_COUNTED = """
+    errors error err errs failures failed dropped drops discards discarded lost overruns overrun rejected aborted
+    corrupted uncorrectable uncorrected pending reallocated missed
+"""
+COUNTED = frozenset(_COUNTED.split())
+"""Parts of the names of counters that should be zero: ``rx_crc_errors``, ``Offline_Uncorrectable``."""
 
 _ENDED_PHRASES = (
     r"out of memory",
@@ -136,7 +144,8 @@ CODE_HINT = re.compile(r"\b[45][0-9]{2}\b|exit|return|rc|status|signal|SIG|_\]|_
 """A line without this has no such code."""
 
 SOFTENED = re.compile(
-    r"\b(?:corrected|recovered|resolved|succeeded|successful(?:ly)?|cleared|healed|repaired|no longer|harmless)\b",
+    r"\b(?:correctable|(?<!not )initiali[sz]ed|(?<!not )registered|corrected|recovered|resolved|succeeded"
+    r"|successful(?:ly)?|cleared|healed|repaired|no longer|harmless)\b",
     re.IGNORECASE,
 )
 """What makes trouble of the past of it."""
