@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -23,7 +24,7 @@ def check_pattern(pattern: str) -> str:
     some texts. Cost: milliseconds, two seconds for a pattern that takes too long.
     """
     try:
-        compiled = re.compile(pattern)
+        compiled = _compiled(pattern)
     except re.error as error:
         raise ValueError(f"it is no regular expression: {error.msg}{_near(pattern, error.pos)}") from None
     except (OverflowError, RecursionError):
@@ -40,6 +41,13 @@ def check_pattern(pattern: str) -> str:
         except TooLongError as error:
             raise ValueError(f"{error}; avoid repeats within repeats, as in (a+)+, and several .* in a row") from None
     return pattern
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """The pattern, without what Python has to say of ``[[``, which may mean something else one day. Raises re.error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return re.compile(pattern)
 
 
 def _near(pattern: str, at: int | None) -> str:

@@ -23,6 +23,7 @@ _IN_ORDER = 120
 """Larger details do not stop others: they are looked at when the rest is through."""
 _MOST_TRIES = 400
 _LEAST_PART = 6
+_SLACK = 8
 _MOST_ROUNDS = 12
 _SAMPLE = 40
 _COUNTED = 90
@@ -95,17 +96,22 @@ def fit(
         whole = settled(report, scale, limit)
         if limit is None or whole.budget.used <= limit:
             return whole
-    room = limit
+    # Estimates say too much rather than too little. Should they not, then the filling gives way, and the order last.
+    room = filled = limit
     for _ in range(_MOST_ROUNDS):
-        made = _Fitting(report, limit, room, scale).made()
-        if made.budget.used <= limit:
+        made = _Fitting(report, limit, room, filled, scale).made()
+        over = made.budget.used - limit
+        if over <= 0:
             return made
-        room -= made.budget.used - limit + 4
-    return _Fitting(report, limit, 0, scale).made()
+        if filled > limit // 2:
+            filled -= over + _SLACK
+        else:
+            room -= over + _SLACK
+    return _Fitting(report, limit, 0, 0, scale).made()
 
 
 class _Fitting:
-    def __init__(self, report: Report, limit: int, room: int, scale: Scale) -> None:
+    def __init__(self, report: Report, limit: int, room: int, filled: int, scale: Scale) -> None:
         self._report = report
         self._limit = limit
         self._scale = scale
@@ -121,9 +127,10 @@ class _Fitting:
         checks = {finding.check for finding in report.findings}
         names = sum(scale.text(clipped(check, _NAME_CHARS)) + 4 for check in checks) if len(checks) < limit else limit
         self._names = min(limit // _NAMES, names + _VERDICTS)
-        fixed = scale.report(self._base) + (scale.text(self._play) + 4 if self._play else 0)
+        told_once = [scale.text(play) + 4 for play in self._plays.values() if self._one_play]
+        fixed = scale.report(self._base) + sum(told_once)
         self._left = room - fixed - self._names - _COUNTED - limit // _KINDS
-        self._room = room
+        self._room = filled
 
     def made(self) -> Report:
         """The report that fits, as far as estimates go."""
@@ -142,7 +149,8 @@ class _Fitting:
         """What is always shown."""
         report = self._report
         plays = {finding.play for finding in report.findings}
-        self._play = within(plays.pop(), _RUN_TOKENS, self._scale) if len(plays) == 1 else None
+        self._plays = {play: within(play, _RUN_TOKENS, self._scale) for play in plays}
+        self._one_play = len(plays) == 1
         run = report.run
         short: RunInfo = replace(
             run,
@@ -170,7 +178,7 @@ class _Fitting:
                 upcoming += 1
             elif parts:
                 part = heapq.heappop(parts)
-                if part.size() > _IN_ORDER:
+                if not part.allowed() or part.size() > _IN_ORDER:
                     self._rest.append(part)
                 elif part.size() <= self._left:
                     self._take(part)
@@ -182,7 +190,7 @@ class _Fitting:
 
     def _take_finding(self, place: int) -> bool:
         portions = Portions.of(self._finding(place), place, self._scale)
-        cost = portions.cost + (0 if self._play is not None else self._scale.text(portions.core.play) + 3)
+        cost = portions.cost + (0 if self._one_play else self._scale.text(portions.core.play) + 3)
         if cost > self._left:
             return False
         self._left -= cost
@@ -193,7 +201,7 @@ class _Fitting:
 
     def _finding(self, place: int) -> Finding:
         finding = self._report.findings[place - 1]
-        return finding if self._play is None else replace(finding, play=self._play)
+        return replace(finding, play=self._plays[finding.play])
 
     def _detail(self, portions: Portions, detail: Detail) -> _Part:
         return self._part(

@@ -19,6 +19,7 @@ _NAMED_PLACES = 2
 _SAMPLE = 40
 _NAME_CHARS = 60
 _LINK_TOKENS = 3
+_LINE = "line"
 
 
 def folded_omissions(omissions: Iterable[Omission]) -> tuple[Omission, ...]:
@@ -49,8 +50,11 @@ def _places(places: Sequence[str]) -> str:
 
 
 def few_kinds(counts: Mapping[str, int], tokens: Mapping[str, int], most: int, rest: str) -> list[Omission]:
-    """An omission for each kind, those of the fewest tokens together as `rest` where there are more than `most`."""
-    ranked = sorted((kind for kind in counts if counts[kind]), key=lambda kind: (kind == rest, -tokens[kind]))
+    """An omission for each kind, lines first; those of the fewest tokens together as `rest` where there are more than
+    `most` (two at least)."""
+    ranked = sorted(
+        (kind for kind in counts if counts[kind]), key=lambda kind: (kind == rest, kind != _LINE, -tokens[kind])
+    )
     own = ranked if len(ranked) <= most else [kind for kind in ranked if kind != rest][: max(0, most - 1)]
     out = [Omission(what=kind, count=counts[kind], why=BUDGET, tokens=tokens[kind]) for kind in own]
     if left := [kind for kind in ranked if kind not in own]:

@@ -46,7 +46,8 @@ _CLIPPED_END = " characters more)"
 _CLIPPED = re.compile(r"\.\.\. \(([0-9]{1,12}) characters more\)\Z")
 _CLIPPED_CHARS = 40
 _CHARS_A_TOKEN, _CLIP_TOKENS = 4, 9
-_SLICE_FRAME = 34
+_SLICE_FRAME = 40
+_FOLDED_BY = 7
 _EXTRA_RANGE = 3
 
 
@@ -121,7 +122,7 @@ class Portions:
             case ("variant", int(number), int(piece), int(line)):
                 return self._line(finding.variants[number].slices[piece], line, ("variant", number, piece))
             case ("variant", int(number)):
-                return scale.text(few_hosts(finding.variants[number], _HOST_CHARS)) + 12
+                return scale.text(few_hosts(finding.variants[number], _HOST_CHARS)) + 12 + _FOLDED_BY
             case ("name",):
                 return scale.text(finding.name) + 3
             case ("message",):
@@ -132,7 +133,7 @@ class Portions:
                 return scale.text(finding.hosts) - scale.text(self.core.hosts) + 2
         bare = _bare(self.core)
         more, less = (replace(bare, **_fields(one, detail.kind)) for one in (finding, self.core))
-        return max(1, scale.finding(more) - scale.finding(less) + 1)
+        return max(1, scale.finding(more) - scale.finding(less) + 1) + _FOLDED_BY
 
     def _line(self, piece: Slice, line: int, where: tuple[object, ...]) -> int:
         started = any(tag[: len(where)] == where for tag in self.chosen if len(tag) > len(where))
@@ -286,7 +287,7 @@ def _core(finding: Finding, chars: int) -> Finding:
         id=finding.id,
         check=clipped(finding.check, min(chars, _NAME_CHARS)),
         name="",
-        play=clipped(finding.play, min(chars, _NAME_CHARS)),
+        play=finding.play,
         because=clipped(finding.because, min(chars, _NAME_CHARS)),
         severity=finding.severity,
         verdict=finding.verdict,

@@ -31,6 +31,9 @@ from checkrunner.render.safe import safe_json
 
 __all__ = ["to_document"]
 
+_DIGITS = 16
+"""So many of a digest tell one playbook from another."""
+
 
 def to_document(report: Report) -> dict[str, Any]:
     """The report as dicts, lists, texts, numbers and booleans, valid against `render.schema.report_schema`.
@@ -64,7 +67,9 @@ def _run(run: RunInfo) -> dict[str, Any]:
         "version": safe_json(run.version),
         "playbook": safe_json(run.playbook),
         **_filled(
-            playbook_digest=run.playbook_digest, inventory=[safe_json(name) for name in run.inventory], limit=run.limit
+            playbook_digest=run.playbook_digest[:_DIGITS],
+            inventory=[safe_json(name) for name in run.inventory],
+            limit=run.limit,
         ),
         "started_at": _time(run.started_at),
         "elapsed_s": _number(run.elapsed_s),

@@ -64,7 +64,7 @@ def _run() -> Schema:
             "id": text_of("Names the run."),
             "version": text_of("The version of checkrunner."),
             "playbook": text_of("The playbook as it was named."),
-            "playbook_digest": text_of("SHA-256 of the playbook file, hexadecimal."),
+            "playbook_digest": text_of("The first 16 digits of the SHA-256 of the playbook file, hexadecimal."),
             "inventory": array_of("The inventory sources.", text_of("One source.")),
             "limit": text_of("The pattern that hosts were limited to."),
             "started_at": {"type": "string", "format": "date-time", "description": "Start of the run, UTC."},

@@ -218,7 +218,8 @@ async def check_session(open_one: Callable[[], Awaitable[Session]]) -> None:
         assert slices[0] is not None
         assert [line.data for line in slices[0].lines] == [b"hello"]
         assert slices[0].query == head
-        assert slices[1] is None, "a query that cannot be answered is None"
+        assert slices[1] is not None
+        assert (bool(slices[1].error), slices[1].lines) == (True, ()), "a query that the host refused says why"
         assert failed[0].rc == 1, "a command that fails is a result"
         assert session.agent, "an answer has come, so the agent is known"
         fetched = await session.fetch(result, SliceQuery(mode=SliceMode.MATCH, pattern="h.l"))

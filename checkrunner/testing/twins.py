@@ -273,8 +273,8 @@ class ScriptedSession:
         for query in step.early:
             try:
                 slices.append(await self.fetch(result, query))
-            except AgentError:
-                slices.append(None)
+            except AgentError as error:
+                slices.append(RawSlice(query=query, lines=(), total_lines=0, error=error.message))
         return result, slices
 
     async def fetch(self, result: Result, query: SliceQuery) -> RawSlice:

@@ -26,14 +26,18 @@ from checkrunner.model.results import (
     Reason,
     Result,
     Severity,
+    Slice,
+    SliceLine,
     SliceMode,
     SliceQuery,
     Stream,
     Verdict,
     VerdictState,
+    evidence_id,
 )
 from checkrunner.model.sources import Template
 from checkrunner.render.json import json_text
+from checkrunner.testing import MemoryPast
 
 __all__ = ["CASES", "fleet"]
 
@@ -123,8 +127,9 @@ def _report(outcomes: Sequence[HostOutcome], **fields: Any) -> Report:
     }
     warnings = fields.pop("warnings", ())
     redactor = fields.pop("redactor", PatternRedactor())
+    options = {name: fields.pop(name) for name in ("budget_tokens", "past") if name in fields}
     run = RunInfo(**{**given, **fields})
-    return build_report(outcomes, run=run, warnings=warnings, redactor=redactor, to_text=json_text)
+    return build_report(outcomes, run=run, warnings=warnings, redactor=redactor, to_text=json_text, **options)
 
 
 def fleet(hosts: int, checks: int) -> Report:
@@ -269,8 +274,48 @@ def failed() -> Report:
     return replace(report, run=replace(report.run, complete=False, exit_code=70))
 
 
+def _telling(name: str, planned: PlannedCheck, *texts: str, count: int = 1, of: int = 900) -> CheckOutcome:
+    """A check that failed, and the lines of its output that tell most, those first."""
+    lines = tuple(
+        SliceLine(number=37 * at, text=text, count=count if at == 1 else 1, rank=at) for at, text in enumerate(texts, 1)
+    )
+    made = Slice(
+        stream=Stream.STDOUT,
+        query=SliceQuery(mode=SliceMode.SALIENT),
+        lines=lines,
+        total_lines=of,
+        more_lines=of - len(lines) - count + 1,
+        more_shapes=17,
+        prefix="time",
+        why="most telling lines of stdout",
+    )
+    made = replace(made, evidence=evidence_id(name, planned.key, Stream.STDOUT, made.ranges))
+    verdict = _verdict(VerdictState.CRIT, ("rc", "0", "1", "rc was 1, expected 0 (the default)"))
+    return replace(_outcome(name, planned, verdict, rc=1, elapsed_s=0.4), slices=(made,))
+
+
+def squeezed() -> Report:
+    """Troubles on sixty hosts, in a budget that has no room for all that there is to say."""
+    outcomes = []
+    for at in range(1, 61):
+        name = f"db{at:02d}"
+        lost = [f"ERROR sdc: block {at * 977} is lost", "WARN sdc: 3 retries", f"INFO worker {'abc'[at % 3]}x is idle"]
+        checks = [_outcome(name, check) for check in (DISK, NFS, APP)]
+        if at % 2:
+            checks[0] = _telling(name, DISK, *lost, count=31)
+            checks[2] = _telling(name, APP, "ERROR cannot write to /dev/sdc1: read-only file system", *lost[2:])
+        if at in {7, 19}:
+            checks[0] = _telling(name, DISK, lost[0], "ERROR sdc: the battery of its cache is empty", lost[2], count=31)
+        if at in {10, 20}:
+            checks[1] = _stuck(name)
+        outcomes.append(_host(name, [*checks, _loaded(name, f"{at}.5")]))
+    past = MemoryPast({finding.id for finding in _report(outcomes).findings if finding.check != "mounts"})
+    return _report(outcomes, budget_tokens=700, past=past)
+
+
 CASES: dict[str, Callable[[], Report]] = {
     "healthy": healthy,
+    "squeezed": squeezed,
     "trouble": trouble,
     "incomplete": incomplete,
     "warned": warned,

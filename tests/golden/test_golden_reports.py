@@ -67,6 +67,19 @@ def test_docs_show_the_golden_report() -> None:
     assert (FOLDER / "trouble.2.terminal").read_text(encoding="utf-8") in docs
     disk = json.loads((FOLDER / "trouble.2.json").read_text(encoding="utf-8"))["findings"][0]
     assert json.dumps(disk, indent=2, ensure_ascii=False) in docs
+    assert (FOLDER / "squeezed.2.terminal").read_text(encoding="utf-8") in docs
+    squeezed = json.loads((FOLDER / "squeezed.2.json").read_text(encoding="utf-8"))
+    shown = {name: squeezed[name] for name in ("omissions", "budget")}
+    assert json.dumps(shown, indent=2, ensure_ascii=False) in docs
+
+
+def test_a_squeezed_report_says_what_was_left_out() -> None:
+    made = CASES["squeezed"]()
+
+    assert made.budget.used <= 700
+    assert {one.what for one in made.omissions} == {"finding", "line", "detail"}
+    assert [one.novelty for one in made.findings] == ["known", "known", "new"]
+    assert made.findings[1].explained_by == made.findings[0].id
 
 
 @pytest.mark.parametrize(("hosts", "checks", "most"), [(10_000, 8, 1000), (1, 10, 4000)])
