@@ -62,8 +62,11 @@ SHAPES = 64
 _SHAPE_BYTES = 16 << 10
 _MOST_WITNESSED = 16 << 20
 _SHAPE_LINE_BYTES = 300
-_TEXT_SHARE = 8
-"""Latin-1 text has fewer bytes that are not UTF-8 than one in so many."""
+_TEXT_SHARE = 3
+"""Text of another encoding has fewer bytes that are not UTF-8 than one in so many, where its alphabet is Latin."""
+_TEXT_SHARE_WITH_NULS = 32
+_TEXT_LINE = 1000
+"""Text with NUL bytes in it has lines no longer than this on average."""
 _BINARY_BYTES = 40
 
 
@@ -227,8 +230,11 @@ def _default(check: Check, step: Step, result: Result, render: Render) -> tuple[
 
 
 def is_binary(output: Output) -> bool:
-    """Whether the output is no text: it has NUL bytes, or a good part of it is not UTF-8."""
-    return output.binary or output.invalid_utf8_bytes * _TEXT_SHARE > output.bytes
+    """Whether the output is no text: a good part of it is not UTF-8, or it has NUL bytes and hardly any lines. NUL
+    bytes alone make no text binary: a log has them after a crash."""
+    if output.invalid_utf8_bytes * (_TEXT_SHARE_WITH_NULS if output.binary else _TEXT_SHARE) > output.bytes:
+        return True
+    return output.binary and output.bytes > _TEXT_LINE * output.lines
 
 
 def _telling(output: Output, stream: Stream) -> SliceQuery:

@@ -96,7 +96,7 @@ def test_what_a_witness_is_asked() -> None:
     full = result(stdout=output(), stderr=output())
     assert witness_queries(check(), full, fine) == (replace(SALIENT, stream=Stream.STDERR), SALIENT)
     assert witness_queries(check(), result(stdout=output()), fine) == (SALIENT,)
-    assert witness_queries(check(), result(stdout=output(binary=True)), fine) == ()
+    assert witness_queries(check(), result(stdout=output(binary=True, bytes=4096)), fine) == ()
     assert witness_queries(check(), result(stdout=output(captured_bytes=1 << 30)), fine) == ()
     assert witness_queries(check(), full, replace(fine, noted=True)) == ()
     assert witness_queries(check(slices=(SliceRule(mode=SliceMode.HEAD),)), full, fine) == ()

@@ -90,7 +90,9 @@ def test_a_failed_check_without_slices_gets_what_is_telling_in_both_streams() ->
     assert ask(check(), result(stderr=output())) == (STDERR,)
 
 
-@pytest.mark.parametrize("fields", [{"binary": True}, {"invalid_utf8_bytes": 20}])
+@pytest.mark.parametrize(
+    "fields", [{"binary": True, "bytes": 4096}, {"binary": True, "invalid_utf8_bytes": 5}, {"invalid_utf8_bytes": 20}]
+)
 def test_of_binary_output_only_a_little_is_shown(fields: dict[str, Any]) -> None:
     (query,) = ask(check(), result(stdout=output(**fields)))
 
@@ -98,8 +100,13 @@ def test_of_binary_output_only_a_little_is_shown(fields: dict[str, Any]) -> None
     assert query.line_bytes <= 60
 
 
+def test_a_log_with_zeros_in_it_is_still_text() -> None:
+    assert ask(check(), result(stdout=output(6000, binary=True, bytes=210_000))) == (TELLING,)
+
+
 def test_a_few_bytes_of_another_encoding_are_still_text() -> None:
     assert ask(check(), result(stdout=output(invalid_utf8_bytes=2))) == (TELLING,)
+    assert ask(check(), result(stdout=output(invalid_utf8_bytes=6))) == (TELLING,)
 
 
 @pytest.mark.parametrize(
