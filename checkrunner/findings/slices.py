@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from checkrunner.findings.secret_names import secret_values
+from checkrunner.findings.secret_tags import outside_tags
 from checkrunner.findings.textview import line_view, masked_lines
 from checkrunner.model.plan import Step
 from checkrunner.model.playbook import Check, SliceRule, SliceWhen
@@ -110,7 +111,7 @@ def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor, rc:
         lines=lines,
         total_lines=raw.total_lines,
         more_lines=raw.more_lines,
-        why=mask(_why(query, raw)),
+        why=_why(query, raw, mask),
     )
     if query.mode is SliceMode.SALIENT or _are_too_many(step.planned.check, shown):
         shown = _chosen(step.planned.check, shown, raw, rc)
@@ -283,8 +284,8 @@ def _something_in(output: Output) -> bool:
 _SPACES = re.compile(r"\s+")
 
 
-def _why(query: SliceQuery, raw: RawSlice) -> str:
-    """What the slice is a part of, in words."""
+def _why(query: SliceQuery, raw: RawSlice, mask: Callable[[str], str]) -> str:
+    """What the slice is a part of, in words. A pattern is masked first: half of a secret would not be known."""
     shown = len(raw.lines)
     lines = "line" if shown == 1 else f"{shown} lines"
     match query.mode:
@@ -301,7 +302,7 @@ def _why(query: SliceQuery, raw: RawSlice) -> str:
         case SliceMode.BYTES:
             return f"bytes {query.first}-{query.last} of {query.stream}"
         case SliceMode.MATCH:
-            pattern = _SPACES.sub(" ", query.pattern)
-            pattern = pattern if len(pattern) <= 80 else pattern[:77] + "..."
+            pattern = _SPACES.sub(" ", mask(query.pattern))
+            pattern = pattern if len(pattern) <= 80 else pattern[: outside_tags(pattern, 77)] + "..."
             around = max(query.before, query.after)
             return f"lines of {query.stream} that match {pattern!r}" + (f", with {around} around" if around else "")

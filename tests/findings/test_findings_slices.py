@@ -201,6 +201,16 @@ def test_secrets_of_the_environment_are_masked_whatever_the_redactor() -> None:
     assert piece.why == "lines of stdout that match '<secret>'"
 
 
+def test_a_secret_in_a_pattern_is_gone_before_the_pattern_is_cut() -> None:
+    command = Command(shell="true", env={"TOKEN": Secret("first-half-second-half")})
+    query = raw(b"x", mode=SliceMode.MATCH, pattern="x" * 60 + "first-half-second-half")
+
+    why = show("h", "c", step_of(check(), command=command), query, NullRedactor()).why
+
+    assert "first" not in why
+    assert "<secret>" in why
+
+
 def test_a_private_key_is_masked_over_the_lines_of_a_slice() -> None:
     body = b"MIIEpAIBAAKCAQEA1c7+9z5Pad7OejecsQ0buVyb2IWXcQzS4NnXQ2gB4S0zB7x"
 
