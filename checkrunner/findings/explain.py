@@ -3,14 +3,15 @@
 A finding follows from another that is in trouble on all of its hosts where
 
 - the other's trouble made its check run (``on_fail``), or its check says that it needs the other (``needs``);
-- both name the same disk, service or mount point, where the output is that of the trouble itself, and the other is the
-  graver one. What many findings name explains none of them.
+- both name the same disk, service or mount point on each of them, where the output is that of the trouble itself, and
+  the other is the graver one. What many findings name explains none of them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from checkrunner.findings.grouping import Group
 from checkrunner.findings.items import trunk
@@ -45,14 +46,14 @@ def explained(groups: Sequence[Group]) -> dict[int, int]:
     by_thing = _by_thing(groups, troubled)
 
     def covers(parent: int, child: int) -> bool:
-        return _hosts(groups, child, hosts) <= _hosts(groups, parent, hosts)
+        free = parent != child and not _leads_to(parent, child, found)
+        return free and _hosts(groups, child, hosts) <= _hosts(groups, parent, hosts)
 
     found: dict[int, int] = {}
     for at in troubled:
-        candidates = [*_declared(groups[at], by_check), *_named(at, by_thing)]
-        parent = next(
-            (one for one in candidates if one != at and not _leads_to(one, at, found) and covers(one, at)), None
-        )
+        declared = (one for one in _declared(groups[at], by_check) if covers(one, at))
+        named = (one for one in by_thing.get(at, ()) if covers(one, at) and _on_each(groups[one], groups[at]))
+        parent = next(chain(declared, named), None)
         if parent is not None:
             found[at] = parent
     return found
@@ -101,8 +102,14 @@ def _by_thing(groups: Sequence[Group], troubled: Iterable[int]) -> dict[int, lis
     return {at: sorted(set(some)) for at, some in found.items()}
 
 
-def _named(at: int, by_thing: Mapping[int, Sequence[int]]) -> Sequence[int]:
-    return by_thing.get(at, ())
+def _on_each(parent: Group, child: Group) -> bool:
+    """Whether both name the same thing on each of the child's hosts: the exemplars speak for their own hosts alone."""
+    wanted = {outcome.host for outcome in child.outcomes}
+    there: dict[str, frozenset[str]] = {}
+    for outcome in parent.outcomes:
+        if outcome.host in wanted:
+            there[outcome.host] = there.get(outcome.host, frozenset()) | things_named(outcome)
+    return all(there[outcome.host] & things_named(outcome) for outcome in child.outcomes)
 
 
 def things_named(outcome: CheckOutcome) -> frozenset[str]:

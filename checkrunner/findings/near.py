@@ -156,27 +156,38 @@ def _with_last(outcome: CheckOutcome, rare: set[tuple[int, int]]) -> CheckOutcom
 
 def differing(first: CheckOutcome, outcomes: Sequence[CheckOutcome], shapes: Shapes) -> tuple[list[Differing], int]:
     """What hosts show besides what `first` shows, those that most of them show first, and how many such things had to
-    be left out. Of many hosts, what only one of them has is not told."""
+    be left out. Of many hosts, what only one of them has is not told, unless it is what tells most there."""
     shown = {shape.text for shape in shapes.of(first)}
     declared = not any(is_chosen(piece) for piece in first.slices)
     extra: dict[str, list[tuple[CheckOutcome, Shape]]] = {}
     lacking = []
     for outcome in outcomes:
         its = list(shapes.of(outcome, _TELLING))
-        more = [shape for shape in its if shape.text not in shown]
-        for shape in more:
-            extra.setdefault(shape.text, []).append((outcome, shape))
+        more: dict[str, Shape] = {}  # each once, also where several lines are alike
+        for shape in its:
+            if shape.text not in shown:
+                more.setdefault(shape.text, shape)
+        for text, shape in more.items():
+            extra.setdefault(text, []).append((outcome, shape))
         if declared and not more and len({shape.text for shape in its}) < len(shown):
             lacking.append(outcome)
     by_hosts: dict[tuple[int, ...], list[list[tuple[CheckOutcome, Shape]]]] = {}
     for some in extra.values():
         by_hosts.setdefault(tuple(id(outcome) for outcome, _ in some), []).append(some)
-    least = 2 if len(outcomes) >= _MANY_HOSTS and not declared else 1
-    ranked = sorted((some for some in by_hosts.values() if len(some[0]) >= least), key=lambda some: -len(some[0]))
+    few = len(outcomes) < _MANY_HOSTS or declared
+    told = [some for some in by_hosts.values() if few or len(some[0]) > 1 or _is_first(some)]
+    ranked = sorted(told, key=lambda some: -len(some[0]))
     out = [_differing(some) for some in ranked[:_MOST_VARIANTS]]
     if lacking:
         out.append(Differing(outcomes=tuple(lacking), slices=()))
     return out, len(by_hosts) - min(len(ranked), _MOST_VARIANTS)
+
+
+def _is_first(some: Sequence[Sequence[tuple[CheckOutcome, Shape]]]) -> bool:
+    """Whether the most telling line of a chosen slice is one of them."""
+    return any(
+        outcome.slices[shape.piece].lines[shape.line].rank == 1 for entries in some for outcome, shape in entries
+    )
 
 
 def _differing(some: Sequence[Sequence[tuple[CheckOutcome, Shape]]]) -> Differing:

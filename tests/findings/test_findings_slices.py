@@ -157,7 +157,7 @@ def test_lines_that_must_not_be_there_are_shown(op: str, count: int, decides: bo
 
     asked = ask(made, outcome, probes=(probe,))
 
-    match = SliceQuery(mode=SliceMode.MATCH, pattern="err42", max_lines=10)
+    match = SliceQuery(mode=SliceMode.MATCH, pattern="err42", max_lines=200, max_bytes=16384, line_bytes=300)
     assert asked == ((match,) if decides else (TELLING,))
 
 
@@ -176,6 +176,21 @@ def test_show_makes_a_slice_with_evidence() -> None:
     assert (piece.total_lines, piece.more_lines, piece.why) == (99, 4, "last 2 lines of stdout")
 
 
+def test_of_many_lines_that_decided_the_most_telling_are_shown_and_the_others_counted() -> None:
+    lines = [b"job %d: error: disk full" % at for at in range(30)] + [b"job 7: FATAL: cannot write the journal"]
+    few, many = raw(*lines[:10], mode=SliceMode.MATCH, pattern="err|FATAL"), raw(*lines, mode=SliceMode.MATCH)
+
+    as_they_are = show("h", "c", step_of(check()), few, PatternRedactor())
+    chosen = show("h", "c", step_of(check()), many, PatternRedactor())
+
+    assert (len(as_they_are.lines), as_they_are.more_lines) == (10, 4)
+    assert {line.rank for line in as_they_are.lines} == {0}
+    assert any("FATAL" in line.text for line in chosen.lines)
+    assert len(chosen.lines) < 10
+    assert sum(line.count for line in chosen.lines) + chosen.more_lines == len(lines) + many.more_lines
+    assert chosen.why == "lines of stdout that match ''"
+
+
 def test_secrets_of_the_environment_are_masked_whatever_the_redactor() -> None:
     command = Command(shell="true", env={"TOKEN": Secret("s3cr3t-value"), "PLAIN": "97", "API_KEY": "by-name"})
     query = raw(b"got s3cr3t-value 97 by-name", mode=SliceMode.MATCH, pattern="s3cr3t-value")
@@ -184,6 +199,16 @@ def test_secrets_of_the_environment_are_masked_whatever_the_redactor() -> None:
 
     assert piece.text == "got <secret> 97 <secret>"
     assert piece.why == "lines of stdout that match '<secret>'"
+
+
+def test_a_secret_in_a_pattern_is_gone_before_the_pattern_is_cut() -> None:
+    command = Command(shell="true", env={"TOKEN": Secret("first-half-second-half")})
+    query = raw(b"x", mode=SliceMode.MATCH, pattern="x" * 60 + "first-half-second-half")
+
+    why = show("h", "c", step_of(check(), command=command), query, NullRedactor()).why
+
+    assert "first" not in why
+    assert "<secret>" in why
 
 
 def test_a_private_key_is_masked_over_the_lines_of_a_slice() -> None:
