@@ -160,10 +160,11 @@ class Making:
     def _title(self, outcomes: Sequence[CheckOutcome]) -> str:
         """What the check is called on all of its hosts; as it is written where they differ in it."""
         written = outcomes[0].planned.check.name
-        if "{" not in written:
-            return written
-        first = self._titles(outcomes[0])
-        return self.text(first) if all(self._titles(one) == first for one in outcomes[1:]) else written
+        if "{" in written:
+            first = self._titles(outcomes[0])
+            if all(self._titles(one) == first for one in outcomes[1:]):
+                return self.text(first)
+        return self.text(written)
 
     def _why_and_fix(self, outcome: CheckOutcome) -> tuple[str, str]:
         """A check that never had its variables still has a finding: its texts then stand as written."""

@@ -9,6 +9,7 @@ where they are many, the first ones do.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +27,11 @@ _CORE_CHARS = 160
 _NAME_CHARS = 60
 _HOST_CHARS = 40
 _LEAST_CHARS = 10
+_REMEMBERED = 4096
 _FIRST_LINE, _SECOND_LINE, _NEXT_LINE = 2.5, 5.0, 2.0
+_WHOLE_LINE = 6.0
+"""A long line is shown in short first. The rest of it comes at so many times its level, since more lines tell more."""
+_SHORT_CHARS = 72
 _VARIANT = 12.0
 _FACTORS: Mapping[str, float] = {
     "name": 4.0,
@@ -106,6 +111,9 @@ class Portions:
         for at, (piece, line) in enumerate(_in_order(finding.slices)):
             factor = _SECOND_LINE + _NEXT_LINE * (at - 1) if at else _FIRST_LINE
             yield Detail(factor * self.place, "line", ("line", piece, line))
+            if _is_long(finding.slices[piece].lines[line]):
+                level = factor * _WHOLE_LINE * self.place
+                yield Detail(level, "detail", ("whole", piece, line), needs=("line", piece, line))
         for number, variant in enumerate(finding.variants):
             level = _VARIANT * self.place * (number + 1)
             yield Detail(level, "variant", ("variant", number))
@@ -117,6 +125,9 @@ class Portions:
         """What the detail adds, given what has been chosen so far."""
         finding, scale = self.finding, self.scale
         match detail.tag:
+            case ("whole", int(piece), int(line)):
+                text = finding.slices[piece].lines[line].text
+                return scale.text(text) - scale.text(_short_text(text)) + 1
             case ("line", int(piece), int(line)):
                 return self._line(finding.slices[piece], line, ("line", piece))
             case ("variant", int(number), int(piece), int(line)):
@@ -138,7 +149,7 @@ class Portions:
     def _line(self, piece: Slice, line: int, where: tuple[object, ...]) -> int:
         started = any(tag[: len(where)] == where for tag in self.chosen if len(tag) > len(where))
         frame = _EXTRA_RANGE if started else self._frame(piece)
-        return self.scale.text(piece.lines[line].text) + _LINE_FRAME + frame
+        return self.scale.text(_short_text(piece.lines[line].text)) + _LINE_FRAME + frame
 
     def _frame(self, piece: Slice) -> int:
         """What a slice takes beside its lines."""
@@ -169,11 +180,6 @@ class Portions:
         if changes["slices"] or changes["variants"] or any((kind,) in chosen for kind in texts):
             changes["folded_by"] = finding.folded_by
         return replace(core, **changes)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether nothing of it is left out."""
-        return all(detail.tag in self.chosen for detail in self.details())
 
 
 def clipped(text: str, chars: int) -> str:
@@ -217,7 +223,7 @@ def with_lines(piece: Slice, keep: Sequence[int]) -> Slice:
     left = [line for at, line in enumerate(piece.lines) if at not in set(keep)]
     if not left:
         return piece
-    chosen = piece.query.mode is SliceMode.SALIENT
+    chosen = piece.query.mode is SliceMode.SALIENT or any(line.rank for line in piece.lines)
     made = replace(
         piece,
         lines=lines,
@@ -237,8 +243,40 @@ def _chosen_slices(
     for number, piece in enumerate(slices):
         keep = [at for at in range(len(piece.lines)) if (*tag, number, at) in chosen]
         if keep:
-            out.append(with_lines(piece, keep))
+            cut = [
+                line if ("whole", number, at) in chosen and tag == ("line",) else _in_short(line)
+                for at, line in enumerate(piece.lines)
+            ]
+            out.append(with_lines(replace(piece, lines=tuple(cut)), keep))
     return tuple(out)
+
+
+def _is_long(line: SliceLine) -> bool:
+    return len(line.text) > _SHORT_CHARS
+
+
+def _in_short(line: SliceLine) -> SliceLine:
+    """The line without some of its middle, which counts as cut."""
+    if not _is_long(line):
+        return line
+    text = _short_text(line.text)
+    missing = _size(line.text) - _size(text)
+    return replace(line, text=text, cut_bytes=line.cut_bytes + max(1, missing))
+
+
+@functools.lru_cache(_REMEMBERED)
+def _short_text(text: str) -> str:
+    """At most 72 characters: both ends, and the word of trouble."""
+    if len(text) <= _SHORT_CHARS:
+        return text
+    # Few runs come here, and the start of all would pay for it.
+    from checkrunner.findings.salience import clip_to
+
+    return clip_to(text, _SHORT_CHARS)
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def _in_order(slices: Sequence[Slice]) -> list[tuple[int, int]]:

@@ -57,6 +57,7 @@ Render = Callable[[Template], str]
 CANDIDATES = 24
 """Lines of a salient slice: the budget chooses among them, by their rank."""
 DECIDING_LINES = 10
+_MOST_DECIDING = 200
 SHAPES = 64
 """Shapes that a host is asked for. More than are shown: what it knows of them is coarse."""
 _SHAPE_BYTES = 16 << 10
@@ -112,7 +113,7 @@ def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor, rc:
         more_lines=raw.more_lines,
         why=_why(query, raw, mask),
     )
-    if query.mode is SliceMode.SALIENT:
+    if query.mode is SliceMode.SALIENT or _are_too_many(step.planned.check, shown):
         shown = _chosen(step.planned.check, shown, raw, rc)
     ranges = shown.ranges
     evidence = evidence_id(_segment(host), _segment(key), query.stream, ranges) if ranges else ""
@@ -153,7 +154,10 @@ def _chosen(check: Check, made: Slice, raw: RawSlice, rc: int | None) -> Slice:
     rows = [Row(line.number, line.text, line.count, line.last, line.cut_bytes) for line in made.lines]
     declared = (rule.max_lines for rule in check.slices if rule.mode is made.query.mode and rule.stream is made.stream)
     most = next(declared, CANDIDATES)
-    ranking = rank(rows, total_lines=raw.total_lines, stream=made.stream, rc=rc, most=most)
+    whole = made.query.mode is SliceMode.SALIENT
+    # Of lines that match a pattern, the others are no part of the slice.
+    total = raw.total_lines if whole else len(rows)
+    ranking = rank(rows, total_lines=total, stream=made.stream, rc=rc, most=most)
     lines = [
         SliceLine(
             number=entry.number,
@@ -169,11 +173,16 @@ def _chosen(check: Check, made: Slice, raw: RawSlice, rc: int | None) -> Slice:
     shown = replace(
         made,
         lines=tuple(sorted(lines, key=lambda line: line.number)),
-        more_lines=ranking.more_lines,
+        more_lines=ranking.more_lines + (0 if whole else raw.more_lines),
         more_shapes=ranking.more_shapes + raw.more_shapes,
         prefix=ranking.prefix,
     )
-    return replace(shown, why=shown.what)
+    return replace(shown, why=shown.what) if whole else shown
+
+
+def _are_too_many(check: Check, made: Slice) -> bool:
+    """Whether the lines that decided are more than are shown as they are: then the most telling of them are."""
+    return made.query.mode is SliceMode.MATCH and not check.slices and len(made.lines) > DECIDING_LINES
 
 
 def _segment(name: str) -> str:
@@ -258,7 +267,14 @@ def _deciding(check: Check, probe: Probe, result: Result, render: Render) -> Sli
     )
     if not unwanted:
         return None
-    return SliceQuery(mode=SliceMode.MATCH, stream=probe.stream, pattern=probe.text, max_lines=DECIDING_LINES)
+    return SliceQuery(
+        mode=SliceMode.MATCH,
+        stream=probe.stream,
+        pattern=probe.text,
+        max_lines=_MOST_DECIDING,
+        max_bytes=_SHAPE_BYTES,
+        line_bytes=_SHAPE_LINE_BYTES,
+    )
 
 
 def _something_in(output: Output) -> bool:

@@ -19,7 +19,7 @@ from checkrunner.model.observation import Observation
 from checkrunner.model.plan import CheckOutcome, Judgement, OnPrompt, Step
 from checkrunner.model.results import RawSlice, Result, Slice, SliceQuery
 from checkrunner.model.seams import Session
-from checkrunner.run.outcomes import judged, lost, not_awaited, refused
+from checkrunner.run.outcomes import judged, lost, not_awaited, refused, unread
 from checkrunner.run.situation import Situation
 from checkrunner.run.turns import Lease
 
@@ -136,18 +136,22 @@ class Errand:
         # Checks that need this one go on at once; they read its metadata and values, never its slices.
         self._at.book.publish(outcome)
         self._then(outcome)
-        slices = await self._slices(session, answer, judgement)
+        slices, whole = await self._slices(session, answer, judgement)
+        if not whole:
+            outcome = unread(outcome)
         self._at.record(replace(outcome, slices=slices))
 
-    async def _slices(self, session: Session, answer: _Answer, judgement: Judgement) -> tuple[Slice, ...]:
+    async def _slices(self, session: Session, answer: _Answer, judgement: Judgement) -> tuple[tuple[Slice, ...], bool]:
+        """What is to be shown of the outputs, and whether all of it could be had."""
         at, step = self._at, self._step
         shown = answer.early[: len(answer.early) - step.reads]
         slices = [at.script.show(step, raw) for raw in shown if raw is not None]
-        queries = () if at.over else at.script.ask(step, answer.result, judgement.verdict)
-        if queries:
+        queries = at.script.ask(step, answer.result, judgement.verdict)
+        fetched: Sequence[RawSlice | None] = [None] * len(queries)
+        if queries and not at.over:
             fetched = await asyncio.gather(*(self._fetch(session, answer.result, query) for query in queries))
-            slices += [at.script.show(step, raw) for raw in fetched if raw is not None]
-        return tuple(piece for piece in slices if piece.lines)
+        slices += [at.script.show(step, raw) for raw in fetched if raw is not None]
+        return tuple(piece for piece in slices if piece.lines), None not in fetched
 
     async def _fetch(self, session: Session, result: Result, query: SliceQuery) -> RawSlice | None:
         """A slice that cannot be had leaves the verdict as it is; the link's loss is noted on the host."""

@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from checkrunner.model.errors import HostError
 from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck
-from checkrunner.model.results import HostState
+from checkrunner.model.results import HostState, VerdictState
 from checkrunner.model.seams import Driver, Observer, Script, Session
 from checkrunner.run.course import Course
 from checkrunner.run.once import Once
-from checkrunner.run.outcomes import left_running, not_run
+from checkrunner.run.outcomes import left_running, not_run, unread
 from checkrunner.run.situation import Situation
 from checkrunner.run.stop import Stop
 from checkrunner.run.turns import Lease, Sessions
@@ -135,7 +135,11 @@ class HostRun:
                 book.leave_to_others(planned, once.outcome or outcome)
             else:
                 # A check that was judged but whose slices never came keeps its verdict.
-                self._at.record(outcome)
+                self._at.record(unread(outcome) if known and _lacks_slices(known) else outcome)
+
+
+def _lacks_slices(outcome: CheckOutcome) -> bool:
+    return not outcome.slices and outcome.verdict.state not in {VerdictState.OK, VerdictState.SKIPPED}
 
 
 async def _quietly(ending: Awaitable[None]) -> None:

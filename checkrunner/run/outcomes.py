@@ -19,8 +19,11 @@ __all__ = [
     "refused",
     "settled",
     "skipped",
+    "unread",
     "unrendered",
 ]
+
+_UNREAD = "what was to be shown of its output could not be read"
 
 
 def judged(
@@ -42,6 +45,15 @@ def judged(
         attempts=attempts,
         on=step.on,
     )
+
+
+def unread(outcome: CheckOutcome) -> CheckOutcome:
+    """The outcome of a check, some of whose slices could not be had: it says so where it has any output, since nothing
+    else would."""
+    result = outcome.result
+    if result is None or not result.stdout.captured_bytes + result.stderr.captured_bytes:
+        return outcome
+    return replace(outcome, result=replace(result, notes=(*result.notes, _UNREAD)))
 
 
 def settled(host: str, answer: Settled) -> CheckOutcome:

@@ -146,6 +146,23 @@ def test_the_least_telling_lines_give_way_and_are_counted() -> None:
     assert piece.evidence == f"web1/check-1/stdout:{','.join(str(rank * 10) for rank in kept)}"
 
 
+def test_long_lines_are_shown_in_short_before_others_are_left_out() -> None:
+    """Both ends and the word of trouble stay; what is missing counts as cut, and the whole comes with more room."""
+    texts = [f"unit {at} {'so ' * 30}fatal: {'and ' * 20}ends {at}" for at in range(6)]
+    report = report_of(replace(noisy(1), slices=(chosen(1, *texts),)))
+
+    (tight,) = fitted(report, 700).findings[0].slices
+    (roomy,) = fitted(report, 4000).findings[0].slices
+
+    assert len(tight.lines) >= 5
+    for line in tight.lines:
+        assert len(line.text) <= 72
+        assert line.text.startswith("unit")
+        assert "fatal:" in line.text
+        assert line.cut_bytes >= len(texts[0]) - 72
+    assert [(line.text, line.cut_bytes) for line in roomy.lines] == [(text, 0) for text in texts]
+
+
 def test_details_give_way_before_findings() -> None:
     report = report_of(*(noisy(number) for number in range(1, 30)))
 

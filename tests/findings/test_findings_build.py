@@ -358,6 +358,15 @@ def test_tables_that_differ_in_numbers_are_one_finding() -> None:
     assert [finding.names for finding in build(*outcomes).findings] == [("a", "b", "c")]
 
 
+def test_a_secret_in_the_name_of_a_check_is_masked() -> None:
+    leaky = planned("db", name="Log in with password=hunter2")
+
+    (finding,) = build(host("a", finished("a", leaky, CRIT, reason())), redactor=PatternRedactor()).findings
+
+    assert "hunter2" not in finding.name
+    assert finding.name.startswith("Log in with password=<secret")
+
+
 def test_binary_output_is_said_with_its_size() -> None:
     report = build(host("a", finished("a", DISK, CRIT, reason(), stdout=output(binary=True, bytes=4096))))
 

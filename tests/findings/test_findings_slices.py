@@ -157,7 +157,7 @@ def test_lines_that_must_not_be_there_are_shown(op: str, count: int, decides: bo
 
     asked = ask(made, outcome, probes=(probe,))
 
-    match = SliceQuery(mode=SliceMode.MATCH, pattern="err42", max_lines=10)
+    match = SliceQuery(mode=SliceMode.MATCH, pattern="err42", max_lines=200, max_bytes=16384, line_bytes=300)
     assert asked == ((match,) if decides else (TELLING,))
 
 
@@ -174,6 +174,21 @@ def test_show_makes_a_slice_with_evidence() -> None:
     assert piece.evidence == "web01/disk/stdout:12-13"
     assert piece.text == "97%\npassword=<secret>"
     assert (piece.total_lines, piece.more_lines, piece.why) == (99, 4, "last 2 lines of stdout")
+
+
+def test_of_many_lines_that_decided_the_most_telling_are_shown_and_the_others_counted() -> None:
+    lines = [b"job %d: error: disk full" % at for at in range(30)] + [b"job 7: FATAL: cannot write the journal"]
+    few, many = raw(*lines[:10], mode=SliceMode.MATCH, pattern="err|FATAL"), raw(*lines, mode=SliceMode.MATCH)
+
+    as_they_are = show("h", "c", step_of(check()), few, PatternRedactor())
+    chosen = show("h", "c", step_of(check()), many, PatternRedactor())
+
+    assert (len(as_they_are.lines), as_they_are.more_lines) == (10, 4)
+    assert {line.rank for line in as_they_are.lines} == {0}
+    assert any("FATAL" in line.text for line in chosen.lines)
+    assert len(chosen.lines) < 10
+    assert sum(line.count for line in chosen.lines) + chosen.more_lines == len(lines) + many.more_lines
+    assert chosen.why == "lines of stdout that match ''"
 
 
 def test_secrets_of_the_environment_are_masked_whatever_the_redactor() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,7 @@ from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Activity, Observation
 from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import Account, HostOutcome, PlannedCheck, PromptText, Step
-from checkrunner.model.results import Execution, HostState, Result, VerdictState
+from checkrunner.model.results import Execution, HostState, Output, RawSlice, Result, SliceQuery, VerdictState
 from checkrunner.model.seams import Driver, Session
 from checkrunner.model.sources import Secret
 from checkrunner.run.engine import Engine
@@ -255,6 +256,21 @@ def test_slices_are_fetched_for_what_is_not_ok() -> None:
 
     assert [piece.text for piece in outcome.checks[0].slices] == ["evidence"]
     assert outcome.checks[1].slices == ()
+
+
+def test_a_check_whose_slices_cannot_be_had_says_so() -> None:
+    async def fail(step: Step) -> Result:
+        return replace(done(step, rc=1), stdout=Output(lines=1, bytes=9, captured_bytes=9))
+
+    class Unreadable(FakeSession):
+        async def fetch(self, result: Result, query: SliceQuery) -> RawSlice:
+            raise AgentError("the capture is gone")
+
+    (outcome,) = run([script("a", [planned("c0"), planned("c1")])], opens({"a": Unreadable(behaviours={"c0": fail})}))
+
+    notes = [check.result.notes for check in outcome.checks if check.result is not None]
+    assert notes == [("what was to be shown of its output could not be read",), ()]
+    assert outcome.checks[0].verdict.state is VerdictState.CRIT
 
 
 def test_an_interrupt_ends_running_commands_and_names_what_was_not_run() -> None:

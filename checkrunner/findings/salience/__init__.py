@@ -7,6 +7,7 @@ kernels, shells and libraries say when something goes wrong, and what is rare, n
 from __future__ import annotations
 
 from checkrunner.findings.salience.choosing import TROUBLE, rank
+from checkrunner.findings.salience.clipping import clip_to
 from checkrunner.findings.salience.fitting import fit, seen_text
 from checkrunner.findings.salience.rows import LONGEST_TEXT, Entry, Ranking, Row, Selection, Shown
 from checkrunner.findings.salience.shapes import shape_of
@@ -19,6 +20,7 @@ __all__ = [
     "Row",
     "Selection",
     "Shown",
+    "clip_to",
     "fit",
     "rank",
     "seen_text",

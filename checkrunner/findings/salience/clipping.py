@@ -10,7 +10,7 @@ from checkrunner.findings.salience.severity import told
 from checkrunner.findings.salience.shapes import PATH, VARIABLE, is_variable
 from checkrunner.findings.secret_tags import outside_tags
 
-__all__ = ["GAP", "clip", "shorten"]
+__all__ = ["GAP", "clip", "clip_to", "shorten"]
 
 GAP = "..."
 _MOST_WORDS = 14
@@ -36,6 +36,12 @@ def clip(text: str, start: int, end: int, *, longest: int = LONGEST_TEXT) -> str
         return f"{_head(text, head)} {GAP} {_tail(text, len(text) + head - room)}"
     around = _tail(text[: outside_tags(text, first + middle)], first).rstrip()
     return f"{_head(text, head)} {GAP} {around} {GAP} {_tail(text, len(text) - tail)}"
+
+
+def clip_to(text: str, longest: int) -> str:
+    """At most `longest` characters of any text: both ends, and what is around its word of trouble."""
+    said = told(text)
+    return clip(text, said.start, said.end, longest=longest)
 
 
 def _head(text: str, end: int) -> str:

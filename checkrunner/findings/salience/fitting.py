@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from checkrunner.findings.salience.choosing import TROUBLE
-from checkrunner.findings.salience.clipping import clip
+from checkrunner.findings.salience.clipping import clip, clip_to
 from checkrunner.findings.salience.rows import Entry, Ranking, Selection, Shown
-from checkrunner.findings.salience.severity import told
 from checkrunner.model.seams import TokenCounter
 
 __all__ = ["Cost", "fit", "seen_text"]
@@ -84,8 +83,7 @@ class _Room:
     def _short(self, entry: Entry) -> str:
         if len(entry.short) <= self._longest:
             return entry.short
-        said = told(entry.short)
-        return clip(entry.short, said.start, said.end, longest=self._longest)
+        return clip_to(entry.short, self._longest)
 
     def _take(self, entry: Entry, text: str, *, reserve: int = 0) -> bool:
         cost = self._cost(entry, text)
