@@ -1592,6 +1592,8 @@ _groups() {
         {
             number++; size = length($0); at = offset; offset += size + 1
             key = size > 1000 ? substr($0, 1, 700) " " substr($0, size - 299) : $0
+            # In a log of requests the class of an answer is all that tells them apart.
+            if (index(key, "HTTP/")) { gsub(/" 5/, " server-error ", key); gsub(/" 4/, " client-error ", key) }
             gsub(/0x[0-9a-f]+|[0-9]+[0-9a-f]*/, "", key)
             if (!(key in count)) {
                 if (level) { c = coarse(key); if (c in kind || level > 1) { key = c; kind[c] = 1 } }

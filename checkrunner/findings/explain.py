@@ -71,19 +71,27 @@ def _hosts(groups: Sequence[Group], at: int, known: dict[int, frozenset[str]]) -
     return known[at]
 
 
-def _by_check(groups: Sequence[Group], troubled: Iterable[int]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
-    for at in troubled:
+def _by_check(groups: Sequence[Group], troubled: Sequence[int]) -> dict[tuple[str, str], list[int]]:
+    """The places of the groups of each check that another one names, on each host: there may be thousands of groups."""
+    wanted = {key for at in troubled for key in _named_checks(groups[at])}
+    found: dict[tuple[str, str], list[int]] = {}
+    for at in troubled if wanted else ():
         planned = groups[at].first.planned
-        for key in dict.fromkeys((planned.key, trunk(planned), planned.check.id)):
-            found.setdefault(key, []).append(at)
+        for key in wanted & {planned.key, trunk(planned), planned.check.id}:
+            for host in {outcome.host for outcome in groups[at].outcomes}:
+                found.setdefault((key, host), []).append(at)
     return found
 
 
-def _declared(entry: Group, by_check: Mapping[str, Sequence[int]]) -> Iterator[int]:
+def _named_checks(entry: Group) -> Iterator[str]:
     planned = entry.first.planned
-    for key in (planned.follows, *planned.check.needs):
-        yield from by_check.get(key, ())
+    return filter(None, (planned.follows, *planned.check.needs))
+
+
+def _declared(entry: Group, by_check: Mapping[tuple[str, str], Sequence[int]]) -> Iterator[int]:
+    """Those that its check names, on the first of its hosts."""
+    for key in _named_checks(entry):
+        yield from by_check.get((key, entry.first.host), ())
 
 
 def _by_thing(groups: Sequence[Group], troubled: Iterable[int]) -> dict[int, list[int]]:

@@ -58,6 +58,14 @@ def test_lines_that_differ_in_numbers_are_one(agent: Contestant, tmp_path: Path)
     ]
 
 
+def test_an_answer_of_a_server_that_failed_is_no_other_answer(agent: Contestant, tmp_path: Path) -> None:
+    line = '10.0.0.{} - - [30/Nov/2026:21:00:{}] "GET /shop/cart HTTP/1.1" {} 512'
+    lines = [line.format(n % 200, n % 60, 200) for n in range(500)]
+    lines[123], lines[321] = line.format(3, 4, 503), line.format(3, 4, 404)
+    found = grouped(agent, tmp_path / "log", "\n".join(lines).encode())
+    assert [(number, count) for number, _, _, _, count, _ in found] == [(1, 498), (124, 1), (322, 1)]
+
+
 def test_of_nothing_there_are_no_shapes(agent: Contestant, tmp_path: Path) -> None:
     assert grouped(agent, tmp_path / "log", b"") == []
     assert [shape[4] for shape in grouped(agent, tmp_path / "log", b"\n\n\n")] == [3]
