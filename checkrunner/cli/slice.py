@@ -65,8 +65,8 @@ def slice_lines(
     )
     try:
         write_slice(sliced.rows, format_name, sys.stdout)
-        if format_name == "text" or sliced.summary.binary:
-            typer.echo(summary_line(sliced.summary, len(sliced.rows)), err=format_name != "text")
+        # Rows are never without the count of what is left out; a program that reads them has it beside them.
+        typer.echo(summary_line(sliced.summary, len(sliced.rows)), err=format_name != "text")
         sys.stdout.flush()
     except BrokenPipeError:  # a reader that has read enough
         forget_stdout()

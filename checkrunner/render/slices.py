@@ -66,7 +66,8 @@ def summary_line(summary: SliceSummary, shown: int) -> str:
         left = f"{count_of(summary.more_shapes, 'shape')} ({count_of(summary.more_lines, 'line')}{tokens})"
         parts.append(f"left out: {left}")
     elif summary.more_lines:
-        parts.append(f"left out: {count_of(summary.more_lines, 'line')} that say nothing")
+        verb = "says" if summary.more_lines == 1 else "say"
+        parts.append(f"left out: {count_of(summary.more_lines, 'line')} that {verb} nothing")
     else:
         parts.append("no shape of line left out")
     if summary.prefix:

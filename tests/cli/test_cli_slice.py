@@ -74,6 +74,17 @@ def test_json_lines_have_line_text_and_count(tmp_path: Path) -> None:
     ]
 
 
+def test_beside_json_lines_stands_what_was_left_out_of_them() -> None:
+    done = run_slice("-", "--format", "jsonl", "--budget-tokens", "9", data="error: a is not there\n\nwarning: b\n")
+
+    assert len(rows(done)) == 1
+    assert done.stderr.decode().startswith("# 1 row of 3 lines; left out: 1 shape (2 lines, about ")
+
+
+def test_a_single_line_says_nothing() -> None:
+    assert run_slice("-", data="\n").stdout == b"# 0 rows of 1 line; left out: 1 line that says nothing\n"
+
+
 @pytest.mark.parametrize("budget", [1, 7, 50, 300])
 def test_the_budget_is_kept(budget: int) -> None:
     text = "".join(f"error {i} of {name}: cannot open /srv/{name}\n" for i in range(9) for name in dir(str))
