@@ -99,11 +99,12 @@ def fit(
     # Estimates say too much rather than too little. Should they not, then the filling gives way, and the order last.
     room = filled = limit
     for _ in range(_MOST_ROUNDS):
-        made = _Fitting(report, limit, room, filled, scale).made()
+        fitting = _Fitting(report, limit, room, filled, scale)
+        made = fitting.made()
         over = made.budget.used - limit
         if over <= 0:
             return made
-        if filled > limit // 2:
+        if fitting.filled:
             filled -= over + _SLACK
         else:
             room -= over + _SLACK
@@ -111,6 +112,8 @@ def fit(
 
 
 class _Fitting:
+    """One try. `filled` says whether it used room that the order had left."""
+
     def __init__(self, report: Report, limit: int, room: int, filled: int, scale: Scale) -> None:
         self._report = report
         self._limit = limit
@@ -119,6 +122,7 @@ class _Fitting:
         self._kept: dict[str, dict[int, object]] = {kind: {} for kind in _FACTORS}
         self._rest: list[_Part] = []
         self._number = 0
+        self.filled = False
         self._parts: list[_Part] = []
         told = {one for one in report.omissions if one.why == BUDGET and one.what in _KNOWN}
         self._others_told = folded_omissions(one for one in report.omissions if one not in told)
@@ -140,10 +144,13 @@ class _Fitting:
             self._left = self._room - report.budget.used - self._names
             if not self._fill():
                 break
+            self.filled = True
             report = self._assembled(names=0)
         room = self._room - report.budget.used
-        named = self._omitted() or _FINDING in self._before
-        return self._assembled(names=room) if room > 0 and named else report
+        if room <= 0 or not (self._omitted() or _FINDING in self._before):
+            return report
+        self.filled = True
+        return self._assembled(names=room)
 
     def _bare(self) -> Report:
         """What is always shown."""

@@ -46,7 +46,7 @@ _FACTORS: Mapping[str, float] = {
     "note": 12.0,
     "metadata": 14.0,
 }
-_LINE_FRAME = 5
+_LINE_FRAME, _NUMBERS = 4, 5
 _CLIPPED_END = " characters more)"
 _CLIPPED = re.compile(r"\.\.\. \(([0-9]{1,12}) characters more\)\Z")
 _CLIPPED_CHARS = 40
@@ -149,7 +149,9 @@ class Portions:
     def _line(self, piece: Slice, line: int, where: tuple[object, ...]) -> int:
         started = any(tag[: len(where)] == where for tag in self.chosen if len(tag) > len(where))
         frame = _EXTRA_RANGE if started else self._frame(piece)
-        return self.scale.text(_short_text(piece.lines[line].text)) + _LINE_FRAME + frame
+        one = piece.lines[line]
+        numbers = _NUMBERS if one.count > 1 or one.cut_bytes or _is_long(one) else 0
+        return self.scale.text(_short_text(one.text)) + _LINE_FRAME + numbers + frame
 
     def _frame(self, piece: Slice) -> int:
         """What a slice takes beside its lines."""

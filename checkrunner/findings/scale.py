@@ -14,7 +14,6 @@ from checkrunner.model.seams import TokenCounter
 
 __all__ = ["NOTHING", "Scale", "settled"]
 
-_ESCAPED = "\\u0000"
 _MOST_ROUNDS = 6
 _LONGEST = 20_000
 NOTHING = Report(
@@ -64,9 +63,18 @@ class Scale:
             return self.text(text[:_LONGEST]) * len(text) // _LONGEST + 1
         known = self._texts.get(text)
         if known is None:
-            shown = text if text.isascii() else "".join(_ESCAPED if is_hidden(char) else char for char in text)
-            known = self._texts[text] = self.counter.count(json.dumps(shown, ensure_ascii=False)) + 1
+            known = self._texts[text] = self.counter.count(_as_json(text)) + 1
         return known
+
+
+def _as_json(text: str) -> str:
+    """The text as documents have it: what is hidden from the eye stands as an escape."""
+    if text.isascii():
+        return json.dumps(text)
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return "".join(
+        json.dumps(char)[1:-1] if is_hidden(char) else char for char in json.dumps(whole, ensure_ascii=False)
+    )
 
 
 def settled(report: Report, scale: Scale, limit: int | None) -> Report:
