@@ -26,7 +26,7 @@ def test_timeout(any_agent: AgentProcess) -> None:
     assert result["execution"] == "timed_out"
     assert "rc" not in result
     assert "signal" not in result
-    assert 0.4 <= result["elapsed_s"] < 1.4
+    assert 0.4 <= result["elapsed_s"] < 5
     assert result["state"].startswith("sleep 0 s idle ")
     assert result["seen"]["name"] == "sleep"
     assert any_agent.data(result["id"]) == b"begun\n"

@@ -25,7 +25,7 @@ COUNTER = TokenEstimate()
 LEAST = LEAST_BUDGET + COUNTER.count(head_text())
 lenient = settings(
     deadline=None,
-    max_examples=8,
+    max_examples=4,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # making such reports smaller takes minutes
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

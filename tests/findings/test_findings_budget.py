@@ -22,7 +22,7 @@ from checkrunner.render.schema import report_schema
 
 lenient = settings(
     deadline=None,
-    max_examples=12,
+    max_examples=6,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # making such reports smaller takes minutes
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
@@ -66,7 +66,7 @@ def test_no_report_exceeds_its_budget_and_nothing_is_lost_in_silence(made_of: Ho
 @lenient
 def test_a_larger_budget_shows_the_same_findings_and_more(made_of: Hostile) -> None:
     report = made_of.report
-    shown = [len(fitted(report, limit).findings) for limit in (500, 700, 1200, 2500, 4000, 12_000)]
+    shown = [len(fitted(report, limit).findings) for limit in (500, 1200, 4000)]
 
     assert shown == sorted(shown)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import jsonschema
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from outcome_factory import finished, host, planned, reason, run_info
 
@@ -144,6 +144,7 @@ plain = numbers | st.booleans() | st.text(max_size=5)
 values = st.builds(number, plain | st.lists(plain, max_size=3).map(tuple)) | st.just(number(None, error="why"))
 
 
+@settings(max_examples=40)
 @given(st.lists(values, min_size=1, max_size=8))
 def test_any_values_make_a_valid_report(some: list[Value]) -> None:
     report = report_of(*(outcome(f"h{at}", value) for at, value in enumerate(some)))

@@ -29,7 +29,7 @@ from checkrunner.render.terminal import TerminalRenderer
 SCHEMA = report_schema()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 lenient = settings(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 
 
