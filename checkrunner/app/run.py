@@ -22,6 +22,7 @@ from checkrunner.app.prepare import Prepared
 from checkrunner.app.script import HostScript
 from checkrunner.findings.build import build_report
 from checkrunner.findings.novelty import Witnesses
+from checkrunner.findings.past import NoPast
 from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.secret_names import is_secret_name, secret_values
 from checkrunner.judge.judge import Judge
@@ -30,7 +31,7 @@ from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import HostOutcome
 from checkrunner.model.playbook import Check, Play
 from checkrunner.model.report import Report, RunInfo, Wait
-from checkrunner.model.seams import Driver, Observer
+from checkrunner.model.seams import Driver, Observer, Past
 from checkrunner.model.sources import Secret, Template
 from checkrunner.plan.build import Plan
 from checkrunner.plan.hostplan import HostPlan
@@ -64,10 +65,12 @@ def run_prepared(
     interrupted: Callable[[], bool] = lambda: False,
     driver: Driver | None = None,
     keep: Callable[[Sequence[HostOutcome]], None] = lambda _: None,
+    past: Past | None = None,
 ) -> Report:
     """Run it and build the report. An interrupt (SIGINT, SIGTERM, SIGHUP) ends the run early; the report is built all
     the same and says so. `interrupted` tells of one that came before. `driver` answers what commands ask and the
-    playbook does not; without one such a question ends its command. `keep` gets what the hosts came to. `redactor`
+    playbook does not; without one such a question ends its command. `keep` gets what the hosts came to. `past`
+    is what earlier runs showed. `redactor`
     is given where it masks more than the report, so that a secret has the same tag everywhere.
 
     Raises UsageError members for connection settings that cannot be used, before anything connects, and nothing that a
@@ -78,7 +81,8 @@ def run_prepared(
     plan = prepared.plan
     redactor = redactor or make_redactor(prepared, password)
     witnesses = Witnesses()
-    scripts = _scripts(plan, redactor, witnesses)
+    past = past or NoPast()
+    scripts = _scripts(plan, redactor, witnesses, past)
     links = Links(prepared.request.settings, password)
     options, narrowed = _fitting(prepared)
     warnings = [*prepared.warnings, *narrowed, *_elsewhere(prepared.delegates, links)]
@@ -98,6 +102,7 @@ def run_prepared(
         titles=lambda outcome: by_host[outcome.host].title(outcome),
         to_text=json_text,
         witnesses=witnesses,
+        past=past,
         **budget_of(prepared.request.settings),
     )
 
@@ -119,10 +124,10 @@ def _info(prepared: Prepared, started_at: datetime, elapsed_s: float, reason: st
     )
 
 
-def _scripts(plan: Plan, redactor: PatternRedactor, witnesses: Witnesses) -> list[HostScript]:
+def _scripts(plan: Plan, redactor: PatternRedactor, witnesses: Witnesses, past: Past) -> list[HostScript]:
     judge = Judge(plan.templates)
     return [
-        HostScript(host, judge=judge, templates=plan.templates, redactor=redactor, witnesses=witnesses)
+        HostScript(host, judge=judge, templates=plan.templates, redactor=redactor, witnesses=witnesses, past=past)
         for host in plan.hosts
     ]
 

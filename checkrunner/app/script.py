@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from checkrunner.findings.novelty import Witnesses
+from checkrunner.findings.past import NoPast
 from checkrunner.findings.slices import early_queries, queries, shapes, show, witness_queries
 from checkrunner.judge.execution import not_looked
 from checkrunner.judge.judge import Judge
@@ -15,7 +16,7 @@ from checkrunner.model.errors import TemplateError
 from checkrunner.model.inventory import Host
 from checkrunner.model.plan import CheckOutcome, Items, Judgement, PlannedCheck, Settled, Skip, Step
 from checkrunner.model.results import RawSlice, Result, Slice, SliceMode, SliceQuery, Verdict, VerdictState
-from checkrunner.model.seams import Redactor
+from checkrunner.model.seams import Past, Redactor
 from checkrunner.model.sources import Template
 from checkrunner.plan.hostplan import HostPlan
 from checkrunner.plan.texts import Templates
@@ -31,6 +32,7 @@ class HostScript:
     __slots__ = (
         "_judge",
         "_names",
+        "_past",
         "_plan",
         "_rcs",
         "_redactor",
@@ -49,6 +51,7 @@ class HostScript:
         templates: Templates,
         redactor: Redactor,
         witnesses: Witnesses | None = None,
+        past: Past | None = None,
     ) -> None:
         self.host: Host = plan.host
         self.checks: Sequence[PlannedCheck] = plan.checks
@@ -61,6 +64,7 @@ class HostScript:
         self._names: dict[str, Mapping[str, object]] = {}
         self._rcs: dict[str, int] = {}  # of the checks whose command failed
         self._witnesses = witnesses or Witnesses()
+        self._past = past or NoPast()
         self._witnessing: set[str] = set()  # checks that are fine here and whose lines are fetched for others
 
     def resolve(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Step | Skip | Items | Settled:
@@ -148,6 +152,14 @@ class HostScript:
             return ()
         self._witnessing.add(key)
         return asked
+
+    def keep(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
+        """What is to be kept of the outputs after the run."""
+        del step, result, verdict
+        return ()
+
+    def kept(self, step: Step, result: Result, parts: Sequence[RawSlice]) -> None:
+        """Take what `keep` asked for."""
 
     def show(self, step: Step, raw: RawSlice) -> Slice:
         """Text view, redaction and evidence id of what the host sent. Of a host that is fine nothing is shown."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Container
 
+from checkrunner.model.history import Baseline, RunView, Silence, Suppression
+
 __all__ = ["NoPast"]
 
 
@@ -15,6 +17,25 @@ class NoPast:
         return None
 
     def shapes(self, host: str, check: str) -> Container[str] | None:
+        """None, whatever the host and the check."""
+        del host, check
+        return None
+
+    def view(self) -> RunView | None:
+        """None: there was no last run."""
+        return None
+
+    def baseline(self, host: str, check: str) -> Baseline | None:
+        """None, whatever the host and the check."""
+        del host, check
+        return None
+
+    def silence(self, host: str, check: str) -> Silence | None:
+        """None, whatever the host and the check."""
+        del host, check
+        return None
+
+    def suppression(self, host: str, check: str) -> Suppression | None:
         """None, whatever the host and the check."""
         del host, check
         return None

@@ -17,7 +17,8 @@ from typing import Any
 
 from checkrunner.findings.fold import CUT, fold
 from checkrunner.findings.scale import Scale
-from checkrunner.model.report import Finding, OnHosts
+from checkrunner.model.folded import OnHosts
+from checkrunner.model.report import Finding
 from checkrunner.model.results import Reason, Slice, SliceLine, SliceMode, evidence_id
 
 __all__ = ["Detail", "Portions", "clipped", "few_hosts", "with_lines", "within"]

@@ -7,7 +7,8 @@
     │  │  ├─ PlaybookError
     │  │  └─ TemplateError
     │  ├─ SettingsError               key, value, origin (flag, environment, file)
-    │  └─ UnknownNameError            kind, name, the known ones
+    │  ├─ UnknownNameError            kind, name, the known ones
+    │  └─ HistoryError                the store of runs: its file, or what is asked of it
     ├─ NoHostsError (4)               a pattern or limit that selects nobody
     └─ HostError (3)                  one host's trouble: never leaves the engine, becomes an `unknown` verdict
        ├─ ConnectError
@@ -43,6 +44,7 @@ __all__ = [
     "ConnectError",
     "ConnectTimeoutError",
     "HandshakeError",
+    "HistoryError",
     "HostError",
     "HostKeyError",
     "InventoryError",
@@ -150,6 +152,15 @@ class UnknownNameError(UsageError):
         else:
             hint = ""
         super().__init__(f"no {kind} is called {name!r}", hint=hint)
+
+
+class HistoryError(UsageError):
+    """The store of runs cannot be used: its file is not one, is newer than this program, cannot be read or written; or
+    what is asked of it is not there. `path` is the file."""
+
+    def __init__(self, message: str, path: str, *, hint: str = "") -> None:
+        self.path = path
+        super().__init__(f"history {path}: {message}", hint=hint)
 
 
 class NoHostsError(CheckrunnerError):

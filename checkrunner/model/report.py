@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from checkrunner.model.drift import Drift
+from checkrunner.model.folded import OnHosts
 from checkrunner.model.results import (
     CaptureState,
     Execution,
@@ -26,9 +28,10 @@ __all__ = [
     "Message",
     "NumberRange",
     "Omission",
-    "OnHosts",
     "Report",
     "RunInfo",
+    "Silenced",
+    "Suppressed",
     "Totals",
     "ValueSummary",
     "Variant",
@@ -145,26 +148,32 @@ class CheckValues:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OnHosts:
-    """What is so on hosts: `hosts` is the folded text (``web[01-03]``), `names` the hosts one by one. A report that was
-    read back knows only the names that are in it; `unnamed` is how many more hosts there are."""
-
-    hosts: str
-    names: tuple[str, ...]
-    unnamed: int = 0
-
-    @property
-    def host_count(self) -> int:
-        """How many hosts."""
-        return len(self.names) + self.unnamed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Variant(OnHosts):
     """Hosts of a finding whose evidence is nearly that of the others: what differs there. `slices` hold only lines that
     the finding's own do not."""
 
     slices: tuple[Slice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silenced:
+    """Until when nobody is to be told of a finding, why, and who said so ("" where that is not known)."""
+
+    until: datetime
+    why: str
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppressed(OnHosts):
+    """A check that was not run on hosts, because it had done harm there `strikes` times (the most of any of them):
+    it got stuck beyond what can be ended, or cost its session. `until` is the earliest time at which it is run
+    again."""
+
+    check: str
+    until: datetime
+    strikes: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,6 +187,11 @@ class Finding(OnHosts):
     are the labels of the items of a loop that it is about, if there are several: then `check` is the loop, and each of
     them is so on each of `hosts` (unless a note says otherwise). `item_count` is how many there are; the list may be
     shorter.
+
+    `since` is when the first of the runs began in which its hosts had this verdict without a break (the earliest of
+    theirs), None where no earlier run is known; `changes` is how often the verdict of one of them changed in the last
+    runs, where that is often enough to be called flapping (see `model.history`), else 0. `silenced` says that nobody
+    wants to be told of it for now: such a finding stands behind the others, and the exit code does not count it.
 
     `folded_by` is what made the evidence of its hosts count as equal: ``equal`` (texts are the same), ``masked`` (but
     for numbers, times, ids and their own names), ``near`` (there are `variants`); "" for a single host. `explained_by`
@@ -204,6 +218,9 @@ class Finding(OnHosts):
     folded_by: str = ""
     explained_by: str = ""
     novelty: str = ""
+    since: datetime | None = None
+    changes: int = 0
+    silenced: Silenced | None = None
     notes: tuple[str, ...] = ()
     why: str = ""
     fix: str = ""
@@ -252,14 +269,17 @@ class Message(OnHosts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The product of a run. Findings are ranked: the first is the most important. `metrics` has an entry for each check
-    that takes values from its output, `messages` what tasks had to say. `redacted` counts the different secrets that
-    were masked, by kind (`findings.redact.RULES`)."""
+    """The product of a run. Findings are ranked: the first is the most important. `drift` is what changed against the
+    last run that it can be compared with, None where there is none; `suppressed` are checks that were not run because
+    they do harm. `metrics` has an entry for each check that takes values from its output, `messages` what tasks had to
+    say. `redacted` counts the different secrets that were masked, by kind (`findings.redact.RULES`)."""
 
     run: RunInfo
     totals: Totals
     findings: tuple[Finding, ...] = ()
     incomplete: tuple[Incomplete, ...] = ()
+    suppressed: tuple[Suppressed, ...] = ()
+    drift: Drift | None = None
     metrics: tuple[CheckValues, ...] = ()
     messages: tuple[Message, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Protocol, TextIO, runtime_checkable
 
+from checkrunner.model.history import Baseline, Detail, RunView, Silence, Suppression
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
 from checkrunner.model.plan import (
@@ -235,6 +236,15 @@ class Script(Protocol):
         """The slices to fetch after the verdict (those not already in `step.early`). May be empty."""
         ...
 
+    def keep(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
+        """Parts of the outputs that are to be kept after the run, to be fetched after the slices; they are handed to
+        `kept`. Mostly empty. Total."""
+        ...
+
+    def kept(self, step: Step, result: Result, parts: Sequence[RawSlice]) -> None:
+        """Take what `keep` asked for, as far as it could be had. Total."""
+        ...
+
     def show(self, step: Step, raw: RawSlice) -> Slice:
         """Make a slice of what the host sent: text view, redaction, evidence id. Nothing else turns output to text."""
         ...
@@ -320,13 +330,15 @@ class Redactor(Protocol):
 class Renderer(Protocol):
     """A report format (a row of `render.RENDERERS`)."""
 
-    def render(self, report: Report, out: TextIO) -> None:
-        """Write the report: a pure function of it, without exit code, clock or global colour setting."""
+    def render(self, report: Report, out: TextIO, detail: Detail | None = None) -> None:
+        """Write the report: a pure function of it, without exit code, clock or global colour setting. `detail` is what
+        came of each check on each host, for formats that tell it; without it they tell what the report holds."""
         ...
 
 
 class Past(Protocol):
-    """What earlier runs of the same playbook showed. Without a store of runs there is `NoPast`."""
+    """What earlier runs of the same playbook showed, and what people said of its checks since. Without a store of runs
+    there is `NoPast`. Nothing that it answers changes while it is asked. Cheap: asked for each check on each host."""
 
     def findings(self) -> Container[str] | None:
         """The ids of the findings of the last run; None where there was none, so that nothing is called new."""
@@ -335,6 +347,22 @@ class Past(Protocol):
     def shapes(self, host: str, check: str) -> Container[str] | None:
         """The shapes (`findings.salience.shape_of`) of the lines that the check's output had on the host when it was
         last ok; None where that is not known."""
+        ...
+
+    def view(self) -> RunView | None:
+        """The last run that this one can be compared with: of the same playbook and selection, ended normally."""
+        ...
+
+    def baseline(self, host: str, check: str) -> Baseline | None:
+        """The output that was accepted as how it should be; None where none was."""
+        ...
+
+    def silence(self, host: str, check: str) -> Silence | None:
+        """The silence that holds for the check on the host now; of several the one that ends last."""
+        ...
+
+    def suppression(self, host: str, check: str) -> Suppression | None:
+        """Why the check is not to be run on the host now; None where it is."""
         ...
 
 

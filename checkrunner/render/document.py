@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from checkrunner.model.folded import OnHosts
 from checkrunner.model.report import (
     Budget,
     CheckValues,
@@ -18,7 +19,6 @@ from checkrunner.model.report import (
     Message,
     NumberRange,
     Omission,
-    OnHosts,
     Report,
     RunInfo,
     Totals,

@@ -7,6 +7,7 @@ import re
 from typing import TextIO
 
 from checkrunner.model.characters import is_hidden
+from checkrunner.model.history import Detail
 from checkrunner.model.report import Report
 from checkrunner.render.document import to_document
 
@@ -41,7 +42,7 @@ class JsonRenderer:
         """JSON has neither colour nor width; both are taken so that all formats are made in one way."""
         del color, width
 
-    def render(self, report: Report, out: TextIO) -> None:
+    def render(self, report: Report, out: TextIO, detail: Detail | None = None) -> None:  # noqa: ARG002 - the seam's
         """Write the document."""
         encoding = getattr(out, "encoding", None) or "utf-8"
         out.write(json_text(report, ascii_only=not encoding.lower().replace("-", "").startswith("utf")) + "\n")

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from typing import TextIO
 
+from checkrunner.model.history import Detail
 from checkrunner.model.report import Finding, Incomplete, Report, Wait
 from checkrunner.model.results import CaptureState, Execution, HostState, VerdictState
 from checkrunner.render.finding_lines import FindingLines, on_hosts
@@ -34,7 +35,7 @@ class TerminalRenderer:
         self._color = color
         self._width = width
 
-    def render(self, report: Report, out: TextIO) -> None:
+    def render(self, report: Report, out: TextIO, detail: Detail | None = None) -> None:  # noqa: ARG002 - the seam's
         """Write the report."""
         style = Style(out.isatty() if self._color is None else self._color)
         width = max(_NARROW, self._width or _columns(out))

@@ -137,6 +137,7 @@ class Errand:
         self._at.book.publish(outcome)
         self._then(outcome)
         slices, whole = await self._slices(session, answer, judgement)
+        await self._keep(session, answer, judgement)
         if not whole:
             outcome = unread(outcome)
         self._at.record(replace(outcome, slices=slices))
@@ -152,6 +153,16 @@ class Errand:
             fetched = await asyncio.gather(*(self._fetch(session, answer.result, query) for query in queries))
         slices += [at.script.show(step, raw) for raw in fetched if raw is not None]
         return tuple(piece for piece in slices if piece.lines), None not in fetched
+
+    async def _keep(self, session: Session, answer: _Answer, judgement: Judgement) -> None:
+        """Fetch what is to be kept after the run, one part after the other: nobody waits for it."""
+        parts = []
+        for query in self._at.script.keep(self._step, answer.result, judgement.verdict):
+            part = None if self._at.over else await self._fetch(session, answer.result, query)
+            if part is None:
+                break
+            parts.append(part)
+        self._at.script.kept(self._step, answer.result, parts)
 
     async def _fetch(self, session: Session, result: Result, query: SliceQuery) -> RawSlice | None:
         """A slice that cannot be had leaves the verdict as it is; the link's loss is noted on the host."""

@@ -69,6 +69,12 @@ class ThreeChecks:
     def ask(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
         return ()
 
+    def keep(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
+        return ()
+
+    def kept(self, step: Step, result: Result, parts: Sequence[RawSlice]) -> None:
+        return None
+
     def show(self, step: Step, raw: RawSlice) -> Slice:
         return Slice(stream=Stream.STDOUT, query=raw.query, lines=(), total_lines=raw.total_lines)
 

@@ -127,6 +127,12 @@ class FakeScript:
     def ask(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
         return [] if verdict.state is VerdictState.OK else [SliceQuery(mode=SliceMode.TAIL)]
 
+    def keep(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
+        return ()
+
+    def kept(self, step: Step, result: Result, parts: Sequence[RawSlice]) -> None:
+        return None
+
     def show(self, step: Step, raw: RawSlice) -> Slice:
         lines = tuple(
             SliceLine(number=line.number, text=ascii(line.data.decode("latin-1"))[1:-1], cut_bytes=line.cut_bytes)

@@ -1,0 +1,210 @@
+"""What is kept of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from checkrunner.model.probes import Stream
+from checkrunner.model.report import Report
+from checkrunner.model.results import Execution, HostState, Reason, Slice, VerdictState
+
+__all__ = [
+    "FLAP_CHANGES",
+    "FLAP_RUNS",
+    "Baseline",
+    "Cell",
+    "CheckVersion",
+    "Detail",
+    "Evidence",
+    "KeptOutput",
+    "RunRecord",
+    "RunView",
+    "Selection",
+    "Silence",
+    "Suppression",
+]
+
+FLAP_RUNS = 10
+FLAP_CHANGES = 4
+"""A check that changed its verdict on a host at least so often in so many runs is flapping: half of the time or so, as
+monitoring systems draw the line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckVersion:
+    """A check as it was in a run. `command` is a digest of what it runs and as whom, `rules` one of what it expects: so
+    a renamed check is known by its command, and a changed threshold by its rules."""
+
+    key: str
+    name: str
+    play: str
+    command: str
+    rules: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """What came of a check on a host in a run.
+
+    `reasons` is a digest of the verdict's reasons, with numbers, times and ids masked; "" when ok. `since` is when the
+    first of the runs began in which the verdict has been this one without a break. `trail` has a bit for each of the
+    last 32 runs, the lowest for this one: 1 where the verdict differs from the run before. `finding` is the id of the
+    finding that it is part of, "" for none.
+    """
+
+    verdict: VerdictState
+    execution: Execution = Execution.DONE
+    reasons: str = ""
+    since: datetime | None = None
+    trail: int = 0
+    finding: str = ""
+
+    @property
+    def changes(self) -> int:
+        """How often the verdict changed in the last `FLAP_RUNS` runs."""
+        return (self.trail & ((1 << FLAP_RUNS) - 1)).bit_count()
+
+    @property
+    def is_flapping(self) -> bool:
+        """Whether that is too often for a single change to mean anything."""
+        return self.changes >= FLAP_CHANGES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What part of a playbook was run, and with what. Runs of the same playbook with the same selection are a series:
+    they can be compared. `params` is a digest of the extra variables, "" for none."""
+
+    limit: str = ""
+    tags: tuple[str, ...] = ()
+    skip_tags: tuple[str, ...] = ()
+    params: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """A run as far as others are compared with it: each host, each check and each cell (by host and key of the check).
+
+    `number` counts the runs of a store from 1; 0 for a run that is not stored (yet). `playbook` is the file's absolute
+    path, or the name of a shipped one. `ended` is as in `RunInfo`.
+    """
+
+    id: str
+    number: int = 0
+    started_at: datetime
+    playbook: str
+    playbook_digest: str
+    selection: Selection = Selection()
+    ended: str = "normal"
+    complete: bool = True
+    exit_code: int = 0
+    hosts: Mapping[str, HostState] = field(default_factory=dict)
+    checks: Mapping[str, CheckVersion] = field(default_factory=dict)
+    cells: Mapping[tuple[str, str], Cell] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Why a cell is not ok: reasons and slices, as the report shows them (masked)."""
+
+    reasons: tuple[Reason, ...] = ()
+    slices: tuple[Slice, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptOutput:
+    """An output that was fetched after the verdict. `data` is the beginning of the stream, and `tail` its end where
+    the middle was left out (`total_bytes` is what the host captured); secrets are masked in both."""
+
+    host: str
+    check: str
+    stream: Stream
+    data: bytes
+    total_bytes: int
+    total_lines: int
+    tail: bytes = b""
+    truncated: bool = False
+    """Whether the capture itself is not all that the command wrote."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """An output that a person accepted as how it should be. `lines` is its text view, masked. `run` is the id of the
+    run that it is from."""
+
+    host: str
+    check: str
+    lines: tuple[str, ...]
+    run: str
+    accepted_at: datetime
+    by: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silence:
+    """Somebody does not want to be told of a check on hosts until a time. `host` and `check` are names or patterns with
+    ``*``. Nothing is deleted by it: what is silenced stays in reports, and says so. `ended_at` is when it was taken
+    back."""
+
+    number: int
+    host: str
+    check: str
+    until: datetime
+    why: str
+    by: str
+    made_at: datetime
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppression:
+    """A check that is not run on a host for a while, because it has done harm there: it got stuck beyond what can be
+    ended, or cost its session, `strikes` times. `reason` is what happened the last time."""
+
+    host: str
+    check: str
+    since: datetime
+    until: datetime
+    strikes: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """A run as it is put into the store.
+
+    `evidence` is by host and check: an entry for each cell that is not ok. `harmed` are the cells in which a check got
+    stuck unkillably or cost a session, with what happened. `shapes` are those of lines of outputs that were ok and were
+    seen whole or grouped, by host and check. `baselined` are the outputs (text view) of checks that are compared with a
+    baseline: what `baseline accept` accepts.
+    """
+
+    report: Report
+    view: RunView
+    kind: str = "run"
+    evidence: Mapping[tuple[str, str], Evidence] = field(default_factory=dict)
+    harmed: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    shapes: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    baselined: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    kept: Sequence[KeptOutput] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """What came of each check on each host: what a report does not hold, since its size would follow the number of
+    hosts. For renderers that draw or list all of it.
+
+    `rows` has a text for each of `hosts`, with a letter for each of `checks` (their keys): ``o`` ok, ``n`` ok but
+    noted, ``w`` warn, ``c`` crit, ``u`` unknown, ``s`` skipped, ``.`` not planned there. `names` are what the checks
+    are called.
+    """
+
+    hosts: tuple[str, ...]
+    states: tuple[HostState, ...]
+    checks: tuple[str, ...]
+    names: tuple[str, ...]
+    rows: tuple[str, ...]
