@@ -116,8 +116,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptOutput:
-    """An output that was fetched after the verdict. `data` is the beginning of the stream, and `tail` its end where
-    the middle was left out (`total_bytes` is what the host captured); secrets are masked in both."""
+    """An output that was fetched after the verdict, as text: UTF-8, as a terminal would have left its lines, secrets
+    masked. `data` is its beginning, and `tail` its end where the middle was left out: whole lines, of which the last is
+    the line `total_lines`. `total_bytes` and `total_lines` are what the host captured. `note` says why nothing could be
+    kept, or less than there was room for; "" else.
+    """
 
     host: str
     check: str
@@ -128,6 +131,7 @@ class KeptOutput:
     tail: bytes = b""
     truncated: bool = False
     """Whether the capture itself is not all that the command wrote."""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
