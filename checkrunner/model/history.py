@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 
 from checkrunner.model.probes import Stream
 from checkrunner.model.report import Report
 from checkrunner.model.results import Execution, HostState, Reason, Slice, VerdictState
 
 __all__ = [
+    "CELL_LETTERS",
     "FLAP_CHANGES",
     "FLAP_RUNS",
+    "NOTED_LETTER",
+    "NOT_PLANNED_LETTER",
     "Baseline",
     "Cell",
     "CheckVersion",
@@ -25,6 +29,21 @@ __all__ = [
     "Silence",
     "Suppression",
 ]
+
+CELL_LETTERS: Mapping[VerdictState, str] = MappingProxyType(
+    {
+        VerdictState.OK: "o",
+        VerdictState.WARN: "w",
+        VerdictState.CRIT: "c",
+        VerdictState.UNKNOWN: "u",
+        VerdictState.SKIPPED: "s",
+    }
+)
+"""A verdict in a row of a `Detail`; what is ok but noted, and what was not planned on a host, have letters of their
+own."""
+
+NOTED_LETTER = "n"
+NOT_PLANNED_LETTER = "."
 
 FLAP_RUNS = 10
 FLAP_CHANGES = 4
@@ -202,9 +221,9 @@ class Detail:
     """What came of each check on each host: what a report does not hold, since its size would follow the number of
     hosts. For renderers that draw or list all of it.
 
-    `rows` has a text for each of `hosts`, with a letter for each of `checks` (their keys): ``o`` ok, ``n`` ok but
-    noted, ``w`` warn, ``c`` crit, ``u`` unknown, ``s`` skipped, ``.`` not planned there. `names` are what the checks
-    are called.
+    `rows` has a text for each of `hosts`, with a letter for each of `checks` (their keys; of a loop those of its
+    items): ``o`` ok, ``n`` ok but noted, ``w`` warn, ``c`` crit, ``u`` unknown, ``s`` skipped, ``.`` not planned there.
+    `names` are what the checks are called.
     """
 
     hosts: tuple[str, ...]
