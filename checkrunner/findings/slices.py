@@ -299,7 +299,7 @@ def _why(query: SliceQuery, raw: RawSlice, mask: Callable[[str], str]) -> str:
             return ""  # said when they are chosen
         case SliceMode.LINES:
             return f"lines {query.first}-{query.last} of {query.stream}"
-        case SliceMode.BYTES:
+        case SliceMode.BYTES | SliceMode.PACKED:
             return f"bytes {query.first}-{query.last} of {query.stream}"
         case SliceMode.MATCH:
             pattern = _SPACES.sub(" ", mask(query.pattern))

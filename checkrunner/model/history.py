@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 
 from checkrunner.model.probes import Stream
 from checkrunner.model.report import Report
 from checkrunner.model.results import Execution, HostState, Reason, Slice, VerdictState
 
 __all__ = [
+    "CELL_LETTERS",
     "FLAP_CHANGES",
     "FLAP_RUNS",
+    "NOTED_LETTER",
+    "NOT_PLANNED_LETTER",
     "Baseline",
     "Cell",
     "CheckVersion",
@@ -25,6 +29,21 @@ __all__ = [
     "Silence",
     "Suppression",
 ]
+
+CELL_LETTERS: Mapping[VerdictState, str] = MappingProxyType(
+    {
+        VerdictState.OK: "o",
+        VerdictState.WARN: "w",
+        VerdictState.CRIT: "c",
+        VerdictState.UNKNOWN: "u",
+        VerdictState.SKIPPED: "s",
+    }
+)
+"""A verdict in a row of a `Detail`; what is ok but noted, and what was not planned on a host, have letters of their
+own."""
+
+NOTED_LETTER = "n"
+NOT_PLANNED_LETTER = "."
 
 FLAP_RUNS = 10
 FLAP_CHANGES = 4
@@ -116,8 +135,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptOutput:
-    """An output that was fetched after the verdict. `data` is the beginning of the stream, and `tail` its end where
-    the middle was left out (`total_bytes` is what the host captured); secrets are masked in both."""
+    """An output that was fetched after the verdict, as text: UTF-8, as a terminal would have left its lines, secrets
+    masked. `data` is its beginning, and `tail` its end where the middle was left out: whole lines, of which the last is
+    the line `total_lines`. `total_bytes` and `total_lines` are what the host captured. `note` says why nothing could be
+    kept, or less than there was room for; "" else.
+    """
 
     host: str
     check: str
@@ -128,6 +150,7 @@ class KeptOutput:
     tail: bytes = b""
     truncated: bool = False
     """Whether the capture itself is not all that the command wrote."""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +181,31 @@ class Silence:
     by: str
     made_at: datetime
     ended_at: datetime | None = None
+
+    def covers(self, host: str, check: str) -> bool:
+        """Whether it is about the check on the host. What it says of a loop goes for its items: ``disk`` covers
+        ``disk[/var]``. With the check "" the question is whether it is about the host itself: all of its checks."""
+        return _fits(self.host, host) and (_fits(self.check, check) or _fits(self.check, check.partition("[")[0]))
+
+    def holds_at(self, now: datetime) -> bool:
+        """Whether it counts at that time."""
+        return self.ended_at is None and now < self.until
+
+
+def _fits(pattern: str, name: str) -> bool:
+    """Whether a name, or a pattern in which ``*`` is any text, is of that name. Linear but for the number of stars."""
+    first, *parts = pattern.split("*")
+    if not parts:
+        return pattern == name
+    if not name.startswith(first):
+        return False
+    at = len(first)
+    for part in parts[:-1]:
+        found = name.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return len(name) - len(parts[-1]) >= at and name.endswith(parts[-1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,9 +246,9 @@ class Detail:
     """What came of each check on each host: what a report does not hold, since its size would follow the number of
     hosts. For renderers that draw or list all of it.
 
-    `rows` has a text for each of `hosts`, with a letter for each of `checks` (their keys): ``o`` ok, ``n`` ok but
-    noted, ``w`` warn, ``c`` crit, ``u`` unknown, ``s`` skipped, ``.`` not planned there. `names` are what the checks
-    are called.
+    `rows` has a text for each of `hosts`, with a letter for each of `checks` (their keys; of a loop those of its
+    items): ``o`` ok, ``n`` ok but noted, ``w`` warn, ``c`` crit, ``u`` unknown, ``s`` skipped, ``.`` not planned there.
+    `names` are what the checks are called.
     """
 
     hosts: tuple[str, ...]

@@ -211,6 +211,7 @@ class SliceMode(StrEnum):
     BYTES = "bytes"
     MATCH = "match"
     SALIENT = "salient"
+    PACKED = "packed"
 
 
 MOST_SLICE_LINES = 1000
@@ -230,6 +231,7 @@ class SliceQuery:
     | bytes | `first` (0-based offset) .. `last` (exclusive), raw |
     | match | lines that `pattern` (`re.search`) is found in, with `before`/`after` lines around, first `max_lines` |
     | salient | one line of each shape of lines, with how many there are of it; at most `max_lines` shapes |
+    | packed | as bytes, compressed on its way; the line's number is that of the line in which `first` lies |
 
     The shapes of `salient` are coarse: the host masks and counts in one reading and in bounded memory. What is telling
     among them is decided by `findings.salience`.

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
-from checkrunner.model.report import Finding, NumberRange, Variant
-from checkrunner.model.results import Execution, Reason, Slice, SliceLine, SliceMode, VerdictState
+from checkrunner.model.report import Finding, Variant
+from checkrunner.model.results import Slice, SliceMode, VerdictState
 from checkrunner.render.choice import telling_reasons
-from checkrunner.render.layout import count_of, duration, wrapped
+from checkrunner.render.finding_facts import facts_of, notes_of, place_of, reason_text
+from checkrunner.render.layout import count_of, wrapped
 from checkrunner.render.safe import safe
 from checkrunner.render.style import Style
 
@@ -64,14 +63,14 @@ class FindingLines:
         yield from wrapped(where, self._width, first=_INDENT, rest=_INDENT)
         yield from self._items(finding)
         for reason in telling_reasons(finding):
-            yield from self._reason(reason)
+            yield from wrapped(reason_text(reason), self._width, first=_INDENT + "- ", rest=_INDENT + "  ")
         yield from self._values(finding)
         yield from self._metadata(finding)
         for piece in finding.slices:
             yield from self._slice(piece)
         for variant in finding.variants:
             yield from self._variant(variant)
-        for label, text in (("note", "; ".join(_notes(finding))), ("why", finding.why), ("fix", finding.fix)):
+        for label, text in (("note", "; ".join(notes_of(finding))), ("why", finding.why), ("fix", finding.fix)):
             yield from self._labelled(label, text)
 
     def _items(self, finding: Finding) -> Iterator[str]:
@@ -82,15 +81,6 @@ class FindingLines:
             text = safe(f"{finding.item_count:,} items: {named}")
             yield from wrapped(text, self._width, first=_INDENT, rest=_INDENT + "  ")
 
-    def _reason(self, reason: Reason) -> Iterator[str]:
-        text = reason.message
-        if not text:
-            text = f"{reason.subject}: expected {reason.expected}, got {reason.actual}"
-        elif " (median " in reason.actual:
-            # The message holds the range; who is at its ends stands in `actual` alone.
-            text += reason.actual[reason.actual.rindex(" (median ") :]
-        yield from wrapped(text, self._width, first=_INDENT + "- ", rest=_INDENT + "  ")
-
     def _values(self, finding: Finding) -> Iterator[str]:
         if finding.values:
             from checkrunner.render.values import value_words
@@ -99,32 +89,7 @@ class FindingLines:
             yield from wrapped(text, self._width, first=_INDENT, rest=_INDENT + "  ")
 
     def _metadata(self, finding: Finding) -> Iterator[str]:
-        """What helps to judge a command that failed; sizes of outputs are left to the JSON report."""
-        result: Mapping[str, object] = finding.result
-        facts = [
-            f"{label} {_value(result[name], show)}"
-            for name, label, show in (
-                ("rc", "rc", _plain),
-                ("signal", "signal", _plain),
-                ("elapsed_s", "took", _seconds),
-            )
-            if name in result
-        ]
-        if finding.execution not in {Execution.DONE, Execution.NOT_RUN}:
-            facts.insert(0, str(finding.execution).replace("_", " "))
-        state = result.get("state")
-        if isinstance(state, str) and not any(state in reason.message for reason in finding.reasons):
-            facts.append(state)
-        since = finding.seen.get("since_s")
-        if isinstance(since, NumberRange):
-            facts.append(f"{_plain(finding.seen.get('kind', 'seen'))} for {_value(since, _seconds)}")
-        if attempts := result.get("attempts"):
-            facts.append(f"attempts {_value(attempts, _plain)}")
-        facts += _samples(result)
-        if answered := result.get("answered"):
-            facts.append(f"questions answered: {_value(answered, _plain)}")
-        facts += _leftovers(result)
-        if facts and finding.verdict is not VerdictState.OK:
+        if facts := facts_of(finding):
             for line in wrapped(", ".join(facts), self._width, first=_INDENT, rest=_INDENT):
                 yield self._style("dim", line)
 
@@ -144,7 +109,7 @@ class FindingLines:
         yield from (
             self._style("cyan", line) for line in wrapped(title, self._width, first=_INDENT, rest=_INDENT + "  ")
         )
-        places = [_place(line) for line in piece.lines]
+        places = [place_of(line) for line in piece.lines]
         columns = max(map(len, places))
         chosen = piece.query.mode is SliceMode.SALIENT
         last = 0
@@ -165,60 +130,3 @@ class FindingLines:
         for line in text.strip().splitlines():
             yield from wrapped(line, self._width, first=first, rest=" " * (len(_INDENT) + len(label) + 2))
             first = " " * (len(_INDENT) + len(label) + 2)
-
-
-def _notes(finding: Finding) -> Iterator[str]:
-    """Its notes, and whose texts they are where those of other hosts differ."""
-    yield from finding.notes
-    if finding.folded_by == "masked":
-        first = finding.names[0] if finding.names else ""
-        item = f"[{finding.items[0]}]" if finding.items else ""
-        others = "for the others" if item else "on the other hosts"
-        yield f"texts are of {first}{item}; {others} numbers, times or names in them differ"
-
-
-def _place(line: SliceLine) -> str:
-    """``118``; ``118 x31`` where it stands for so many."""
-    number = str(line.number or "")
-    return f"{number} x{line.count:,}" if line.count > 1 else number
-
-
-def _value(value: object, show: Callable[[Any], str]) -> str:
-    if isinstance(value, NumberRange):
-        low, middle, high = show(value.minimum), show(value.median), show(value.maximum)
-        return low if low == high else f"{low} to {high} (median {middle}, most on {safe(value.max_host)})"
-    return show(value)
-
-
-def _leftovers(result: Mapping[str, object]) -> list[str]:
-    """``2 processes left running (pid 4242, 4243)``."""
-    number, pids = result.get("leftover_processes"), result.get("leftover_pids")
-    if not isinstance(number, int | NumberRange):
-        return []
-    what = _value(number, _plain)
-    which = f" (pid {', '.join(_plain(pid) for pid in pids)})" if isinstance(pids, list | tuple) else ""
-    return [f"{what} {'process' if what == '1' else 'processes'} left running{which}"]
-
-
-def _samples(result: Mapping[str, object]) -> list[str]:
-    """``5 readings (2 failed), each took 8 ms, lines of each: 1``: what the runs of a sampled command came to."""
-    samples = result.get("samples")
-    if not isinstance(samples, Mapping):
-        return []
-    failed = f" ({_plain(samples['failed'])} failed)" if "failed" in samples else ""
-    facts = [f"{_value(samples['count'], _plain)} readings{failed}"]
-    for name, label, show in (("elapsed_s", "each took", _seconds), ("stdout_lines", "lines of each:", _plain)):
-        if name in samples:
-            facts.append(f"{label} {_value(samples[name], show)}")
-    return facts
-
-
-def _plain(value: object) -> str:
-    return safe(f"{value:g}" if isinstance(value, float) else str(value))
-
-
-def _seconds(value: object) -> str:
-    """Commands are often short: below a second in milliseconds."""
-    if not isinstance(value, int | float) or not math.isfinite(value):
-        return safe(str(value))
-    return f"{value * 1000:.0f} ms" if value < 1 else duration(value)

@@ -140,7 +140,7 @@ class Errand:
         await self._keep(session, answer, judgement)
         if not whole:
             outcome = unread(outcome)
-        self._at.record(replace(outcome, slices=slices))
+        self._at.record(replace(outcome, slices=(*outcome.slices, *slices)))
 
     async def _slices(self, session: Session, answer: _Answer, judgement: Judgement) -> tuple[tuple[Slice, ...], bool]:
         """What is to be shown of the outputs, and whether all of it could be had."""
