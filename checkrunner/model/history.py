@@ -182,6 +182,31 @@ class Silence:
     made_at: datetime
     ended_at: datetime | None = None
 
+    def covers(self, host: str, check: str) -> bool:
+        """Whether it is about the check on the host. What it says of a loop goes for its items: ``disk`` covers
+        ``disk[/var]``. With the check "" the question is whether it is about the host itself: all of its checks."""
+        return _fits(self.host, host) and (_fits(self.check, check) or _fits(self.check, check.partition("[")[0]))
+
+    def holds_at(self, now: datetime) -> bool:
+        """Whether it counts at that time."""
+        return self.ended_at is None and now < self.until
+
+
+def _fits(pattern: str, name: str) -> bool:
+    """Whether a name, or a pattern in which ``*`` is any text, is of that name. Linear but for the number of stars."""
+    first, *parts = pattern.split("*")
+    if not parts:
+        return pattern == name
+    if not name.startswith(first):
+        return False
+    at = len(first)
+    for part in parts[:-1]:
+        found = name.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return len(name) - len(parts[-1]) >= at and name.endswith(parts[-1])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suppression:

@@ -228,12 +228,14 @@ class Finding(OnHosts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incomplete(OnHosts):
-    """Hosts that could not be looked at (or not to the end), folded by state and reason."""
+    """Hosts that could not be looked at (or not to the end), folded by state and reason. `silenced` is set where nobody
+    wants to be told of these hosts at all: the exit code does not count them."""
 
     state: HostState
     phase: str
     reason: str
     hint: str = ""
+    silenced: Silenced | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -142,7 +142,7 @@ class Errand:
         slices, whole = await self._slices(session, answer, judgement)
         if not whole:
             outcome = unread(outcome)
-        self._at.record(replace(outcome, slices=slices))
+        self._at.record(replace(outcome, slices=(*outcome.slices, *slices)))
         await self._keep(session, answer.result, judgement)
 
     async def _slices(self, session: Session, answer: _Answer, judgement: Judgement) -> tuple[tuple[Slice, ...], bool]:
