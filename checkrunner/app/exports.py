@@ -3,7 +3,7 @@ connects."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -71,11 +71,11 @@ def _write(place: str, lines: Iterable[str], stdout: TextIO) -> None:
         replace_file(Path(place), write)
 
 
-def prepare_exports(perfdata: str | None, metrics: str | None) -> Exports:
-    """Check the places. Raises SettingsError."""
+def prepare_exports(perfdata: str | None, metrics: str | None, taken: Collection[Path] = ()) -> Exports:
+    """Check the places; `taken` are files that get something else. Raises SettingsError."""
     if perfdata is not None and perfdata == metrics:
         raise SettingsError("metrics", metrics, "flag", "--perfdata writes there already")
     for name, place in (("perfdata", perfdata), ("metrics", metrics)):
-        if place is not None and place != _STDOUT:
-            place_of(name, place)
+        if place is not None and place != _STDOUT and place_of(name, place) in taken:
+            raise SettingsError(name, place, "flag", "--output writes there already")
     return Exports(perfdata=perfdata, metrics=metrics)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,9 +31,12 @@ from checkrunner.cli.signals import was_interrupted
 from checkrunner.model.errors import UsageError
 
 if TYPE_CHECKING:  # only for their names: importing them is put off until a run is wanted
+    from checkrunner.app.detail import DetailKeeper
     from checkrunner.app.exports import Exports
     from checkrunner.app.output import ReportOutput
     from checkrunner.app.prepare import Request
+    from checkrunner.model.history import Detail
+    from checkrunner.model.plan import HostOutcome
     from checkrunner.model.report import Report
     from checkrunner.model.sources import Secret
     from checkrunner.settings import Settings
@@ -162,12 +166,22 @@ def run(
     ] = None,
     format_name: Annotated[
         str,
-        typer.Option("--format", metavar="FORMAT", help="What stdout gets: terminal or json.", rich_help_panel=_OUTPUT),
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="What stdout gets: terminal (default), json, markdown, html, junit, nagios or prometheus.",
+            rich_help_panel=_OUTPUT,
+        ),
     ] = "terminal",
     output: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Also write the JSON report there.", rich_help_panel=_OUTPUT
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Also write the report there, in the format of its name's end (.json, .md, .html, .xml, .prom, .txt; "
+            "else JSON) or as FORMAT:FILE; repeatable.",
+            rich_help_panel=_OUTPUT,
         ),
     ] = None,
     budget_tokens: Annotated[
@@ -231,6 +245,7 @@ def run(
     Output stays on the hosts: the report holds verdicts, metadata and the few lines that matter. Progress goes to
     stderr, the report to stdout.
     """
+    from checkrunner.app.detail import DetailKeeper
     from checkrunner.app.prepare import Request
     from checkrunner.settings import resolve_settings
 
@@ -255,7 +270,7 @@ def run(
     settings = resolve_settings({**flags, "redact": redact})
     if help_params:
         return show_params(playbook, settings, format_name)
-    destination, exports = _places(settings, format_name, output, perfdata, metrics, dry=check)
+    destination, exports = _places(settings, format_name, output or (), perfdata, metrics, dry=check)
     password, become_password = _passwords(ask_pass and not check, ask_become_pass and not check)
     request = Request(
         playbook=playbook,
@@ -269,8 +284,9 @@ def run(
     request = _with_secrets(request, ask_vault_pass, dry=check)
     if check:
         return check_run(request, format_name)
-    report = _report(request, password, exports, quiet=quiet, verbose=verbose, interactive=interactive)
-    return _deliver(destination, exports, report, color=settings.color)
+    detail = DetailKeeper(wanted=destination.wants_detail)
+    report = _report(request, password, exports, detail, quiet=quiet, verbose=verbose, interactive=interactive)
+    return _deliver(destination, exports, report, detail.detail, color=settings.color)
 
 
 def _budget(tokens: str | None, of: str | None) -> dict[str, str | None]:
@@ -284,7 +300,7 @@ def _become(become: bool, user: str | None, method: str | None) -> dict[str, str
 def _places(
     settings: Settings,
     format_name: str,
-    output: str | None,
+    output: Sequence[str],
     perfdata: str | None,
     metrics: str | None,
     *,
@@ -296,9 +312,10 @@ def _places(
     from checkrunner.app.output import prepare_output
 
     budget_of(settings)
+    destination = prepare_output(format_name, output)
     if dry:
-        refuse_files(output, perfdata, metrics)
-    return prepare_output(format_name, output), prepare_exports(perfdata, metrics)
+        refuse_files(format_name, output, perfdata, metrics)
+    return destination, prepare_exports(perfdata, metrics, [file.path for file in destination.files])
 
 
 def _with_secrets(request: Request, ask_vault: bool, *, dry: bool) -> Request:
@@ -322,7 +339,14 @@ def _passwords(login: bool, become: bool) -> tuple[Secret | None, Secret | None]
 
 
 def _report(
-    request: Request, password: Secret | None, exports: Exports, *, quiet: bool, verbose: int, interactive: bool
+    request: Request,
+    password: Secret | None,
+    exports: Exports,
+    detail: DetailKeeper,
+    *,
+    quiet: bool,
+    verbose: int,
+    interactive: bool,
 ) -> Report:
     """Prepare the run and do it."""
     from checkrunner.app.prepare import prepare
@@ -332,7 +356,12 @@ def _report(
 
     prepared = prepare(request)
     redactor = make_redactor(prepared, password)
-    mask = exports.mask = redactor.redact
+    mask = exports.mask = detail.mask = redactor.redact
+
+    def keep(outcomes: Sequence[HostOutcome]) -> None:
+        exports.keep(outcomes)
+        detail.keep(outcomes)
+
     with choose_progress(request.settings, quiet=quiet, verbose=verbose, mask=mask) as observer:
         driver = TerminalDriver(observer, mask=mask) if interactive else None
         return run_prepared(
@@ -342,25 +371,25 @@ def _report(
             redactor=redactor,
             interrupted=was_interrupted,
             driver=driver,
-            keep=exports.keep,
+            keep=keep,
         )
 
 
-def _deliver(destination: ReportOutput, exports: Exports, report: Report, *, color: bool | None) -> int:
+def _deliver(
+    destination: ReportOutput, exports: Exports, report: Report, detail: Detail | None, *, color: bool | None
+) -> int:
     """Write the report, and the values where they are wanted. The exit code is the run's, unless something could not be
     written where it was wanted."""
-    from checkrunner.app.output import write_file, write_screen
+    from checkrunner.app.output import write_files, write_screen
 
     code = report.run.exit_code
-    try:
-        write_file(destination, report)
-    except OSError as error:
-        code = _not_written(str(destination.file), error)
+    for place, trouble in write_files(destination, report, detail):
+        code = _not_written(place, trouble)
     try:
         for place, trouble in exports.write(report.run.started_at, sys.stdout):
             code = _not_written(place, trouble, "the values")
         if not exports.take_stdout:
-            write_screen(destination, report, sys.stdout, color=color)
+            write_screen(destination, report, sys.stdout, color=color, detail=detail)
     except BrokenPipeError:
         forget_stdout()
     except OSError as error:
