@@ -64,15 +64,19 @@ def prepare_files(words: Sequence[str], *, stdout: str = "") -> tuple[ReportFile
         named = bool(colon) and form in RENDERERS
         name = rest if named else word
         if name in {"-", ""}:
-            why = f"stdout has the {stdout} report already" if stdout else "stdout is asked for with --format"
-            if name == "-" and stdout == "terminal":
-                why = f"for {form if named else 'JSON'} on stdout: --format {form if named else 'json'}"
-            raise SettingsError("output", word, "flag", f"it names a file, not stdout; {why}")
+            raise SettingsError("output", word, "flag", _not_stdout(form if named else "json", stdout))
         path = place_of("output", name)
         if any(_is_same(path, file.path) for file in files):
             raise SettingsError("output", word, "flag", "another report goes there already")
         files.append(ReportFile(path=path, format_name=form if named else EXTENSIONS.get(path.suffix.lower(), "json")))
     return tuple(files)
+
+
+def _not_stdout(form: str, stdout: str) -> str:
+    shown = "JSON" if form == "json" else form
+    if form == stdout:
+        return f"it names a file, not stdout; stdout has the {shown} report already"
+    return f"it names a file, not stdout; for {shown} on stdout: --format {form}"
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from checkrunner.cli.explain import check_run, refuse_files
-from checkrunner.cli.failure import forget_stdout
+from checkrunner.cli.delivery import check_places, deliver
+from checkrunner.cli.explain import check_run
 from checkrunner.cli.options import (
     AllowEmpty,
     AskVaultPass,
     ExtraVars,
     Inventory,
+    Keep,
+    KeepRemote,
     Limit,
     PlaybookName,
     Redact,
@@ -28,18 +28,12 @@ from checkrunner.cli.options import (
 )
 from checkrunner.cli.params import show_params
 from checkrunner.cli.signals import was_interrupted
-from checkrunner.model.errors import UsageError
 
 if TYPE_CHECKING:  # only for their names: importing them is put off until a run is wanted
-    from checkrunner.app.detail import DetailKeeper
     from checkrunner.app.exports import Exports
-    from checkrunner.app.output import ReportOutput
     from checkrunner.app.prepare import Request
-    from checkrunner.model.history import Detail
-    from checkrunner.model.plan import HostOutcome
     from checkrunner.model.report import Report
     from checkrunner.model.sources import Secret
-    from checkrunner.settings import Settings
 
 __all__ = ["EXAMPLES", "run"]
 
@@ -213,6 +207,8 @@ def run(
         ),
     ] = None,
     redact: Redact = None,
+    keep: Keep = None,
+    keep_remote: KeepRemote = None,
     color: Annotated[
         str | None,
         typer.Option("--color", metavar="WHEN", help="auto, always or never.", rich_help_panel=_OUTPUT),
@@ -245,7 +241,6 @@ def run(
     Output stays on the hosts: the report holds verdicts, metadata and the few lines that matter. Progress goes to
     stderr, the report to stdout.
     """
-    from checkrunner.app.detail import DetailKeeper
     from checkrunner.app.prepare import Request
     from checkrunner.settings import resolve_settings
 
@@ -263,14 +258,14 @@ def run(
         "forks": forks,
         "timeout": timeout,
         "deadline": deadline,
-        **_budget(budget_tokens, tokens_of),
-        "color": color,
+        **_named(budget_tokens=budget_tokens, tokens_of=tokens_of, color=color, redact=redact),
+        **_named(keep=keep, keep_remote=keep_remote),
         **_become(become, become_user, become_method),
     }
-    settings = resolve_settings({**flags, "redact": redact})
+    settings = resolve_settings(flags)
     if help_params:
         return show_params(playbook, settings, format_name)
-    destination, exports = _places(settings, format_name, output or (), perfdata, metrics, dry=check)
+    destination, exports = check_places(settings, format_name, output or (), perfdata, metrics, dry=check)
     password, become_password = _passwords(ask_pass and not check, ask_become_pass and not check)
     request = Request(
         playbook=playbook,
@@ -284,38 +279,17 @@ def run(
     request = _with_secrets(request, ask_vault_pass, dry=check)
     if check:
         return check_run(request, format_name)
-    detail = DetailKeeper(wanted=destination.wants_detail)
-    report = _report(request, password, exports, detail, quiet=quiet, verbose=verbose, interactive=interactive)
-    return _deliver(destination, exports, report, detail.detail, color=settings.color)
+    report = _report(request, password, exports, quiet=quiet, verbose=verbose, interactive=interactive)
+    return deliver(destination, exports, report, color=settings.color)
 
 
-def _budget(tokens: str | None, of: str | None) -> dict[str, str | None]:
-    return {"budget_tokens": tokens, "tokens_of": of}
+def _named(**flags: object) -> dict[str, object]:
+    """Flags that are called as their settings are."""
+    return flags
 
 
 def _become(become: bool, user: str | None, method: str | None) -> dict[str, str | None]:
     return {"become": "yes" if become else None, "become_user": user, "become_method": method}
-
-
-def _places(
-    settings: Settings,
-    format_name: str,
-    output: Sequence[str],
-    perfdata: str | None,
-    metrics: str | None,
-    *,
-    dry: bool,
-) -> tuple[ReportOutput, Exports]:
-    """Where report and values go, and how large the report may be: all looked at before anything connects."""
-    from checkrunner.app.counting import budget_of
-    from checkrunner.app.exports import prepare_exports
-    from checkrunner.app.output import prepare_output
-
-    budget_of(settings)
-    destination = prepare_output(format_name, output)
-    if dry:
-        refuse_files(format_name, output, perfdata, metrics)
-    return destination, prepare_exports(perfdata, metrics, [file.path for file in destination.files])
 
 
 def _with_secrets(request: Request, ask_vault: bool, *, dry: bool) -> Request:
@@ -339,14 +313,7 @@ def _passwords(login: bool, become: bool) -> tuple[Secret | None, Secret | None]
 
 
 def _report(
-    request: Request,
-    password: Secret | None,
-    exports: Exports,
-    detail: DetailKeeper,
-    *,
-    quiet: bool,
-    verbose: int,
-    interactive: bool,
+    request: Request, password: Secret | None, exports: Exports, *, quiet: bool, verbose: int, interactive: bool
 ) -> Report:
     """Prepare the run and do it."""
     from checkrunner.app.prepare import prepare
@@ -356,12 +323,7 @@ def _report(
 
     prepared = prepare(request)
     redactor = make_redactor(prepared, password)
-    mask = exports.mask = detail.mask = redactor.redact
-
-    def keep(outcomes: Sequence[HostOutcome]) -> None:
-        exports.keep(outcomes)
-        detail.keep(outcomes)
-
+    mask = exports.mask = redactor.redact
     with choose_progress(request.settings, quiet=quiet, verbose=verbose, mask=mask) as observer:
         driver = TerminalDriver(observer, mask=mask) if interactive else None
         return run_prepared(
@@ -371,37 +333,5 @@ def _report(
             redactor=redactor,
             interrupted=was_interrupted,
             driver=driver,
-            keep=keep,
+            keep=exports.keep,
         )
-
-
-def _deliver(
-    destination: ReportOutput, exports: Exports, report: Report, detail: Detail | None, *, color: bool | None
-) -> int:
-    """Write the report, and the values where they are wanted. The exit code is the run's, unless something could not be
-    written where it was wanted."""
-    from checkrunner.app.output import write_files, write_screen
-
-    code = report.run.exit_code
-    for place, trouble in write_files(destination, report, detail):
-        code = _not_written(place, trouble)
-    try:
-        for place, trouble in exports.write(report.run.started_at, sys.stdout):
-            code = _not_written(place, trouble, "the values")
-        if not exports.take_stdout:
-            write_screen(destination, report, sys.stdout, color=color, detail=detail)
-    except BrokenPipeError:
-        forget_stdout()
-    except OSError as error:
-        forget_stdout()
-        failed = _not_written("stdout", error)
-        # A terminal that was closed ends the run and takes the report no more.
-        code = code if report.run.ended == "interrupted" else failed
-    return code
-
-
-def _not_written(where: str, error: OSError, what: str = "the report") -> int:
-    from checkrunner.render.problems import print_problem
-
-    print_problem("error", f"{what} could not be written to {where}: {error.strerror or error}", sys.stderr)
-    return UsageError.exit_code

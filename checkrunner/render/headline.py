@@ -4,13 +4,15 @@ harmless for where they go."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from checkrunner.model.report import Finding, Incomplete, Report, Wait
+from checkrunner.model.report import Finding, Incomplete, Report, RunInfo, Wait
 from checkrunner.model.results import CaptureState, Execution, HostState, VerdictState
 from checkrunner.render.layout import count_of, duration
+from checkrunner.render.since import moment
 
 __all__ = [
+    "besides",
     "counts_of",
     "ended_text",
     "facts_of_run",
@@ -19,7 +21,6 @@ __all__ = [
     "title_of",
     "totals_text",
     "unseen_text",
-    "waited_text",
     "word_of",
 ]
 
@@ -86,7 +87,14 @@ def facts_of_run(report: Report) -> list[str]:
     return facts
 
 
-def waited_text(wait: Wait) -> str:
+def besides(run: RunInfo) -> Iterator[str]:
+    """What was waited for, and where outputs stay; a line each."""
+    yield from map(_waited, run.waits)
+    if run.stay:
+        yield f"outputs stay on the hosts until {moment(run.stay.until)}: {run.stay.directory}"
+
+
+def _waited(wait: Wait) -> str:
     """``waited 12 s for jump host ops@bastion (100 hosts, ...)``."""
     facts = [count_of(wait.hosts, "host")] if wait.hosts else []
     if wait.dropped:

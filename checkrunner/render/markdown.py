@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import TextIO
 
@@ -13,6 +14,7 @@ from checkrunner.render.choice import telling_reasons
 from checkrunner.render.finding_facts import facts_of, notes_of, place_of, reason_text
 from checkrunner.render.gfm import cell, code, fence, prose
 from checkrunner.render.headline import (
+    besides,
     counts_of,
     ended_text,
     facts_of_run,
@@ -21,7 +23,6 @@ from checkrunner.render.headline import (
     title_of,
     totals_text,
     unseen_text,
-    waited_text,
     word_of,
 )
 from checkrunner.render.layout import count_of
@@ -81,8 +82,8 @@ class _Page:
         yield ""
         facts = [*facts_of_run(self._report), moment(self._began), *([f"run {run.id}"] if run.id else [])]
         yield _prose(", ".join(facts))
-        for wait in run.waits[:5]:
-            yield f"<br>{_prose(waited_text(wait))}"
+        for text in itertools.islice(besides(run), 5):
+            yield f"<br>{_prose(text)}"
         for sentence in (ended_text(self._report), run.error):
             if sentence:
                 yield ""

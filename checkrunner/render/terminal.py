@@ -11,8 +11,11 @@ from typing import TextIO
 
 from checkrunner.model.history import Detail
 from checkrunner.model.report import Finding, Incomplete, Report, Suppressed
+from checkrunner.render.choice import telling_reasons
+from checkrunner.render.finding_facts import reason_text
 from checkrunner.render.finding_lines import FindingLines, on_hosts
 from checkrunner.render.headline import (
+    besides,
     counts_of,
     ended_text,
     facts_of_run,
@@ -20,11 +23,10 @@ from checkrunner.render.headline import (
     spoken_and_quiet,
     totals_text,
     unseen_text,
-    waited_text,
     word_of,
 )
 from checkrunner.render.layout import count_of, wrapped
-from checkrunner.render.safe import for_stream, safe
+from checkrunner.render.safe import for_stream, safe, text_width
 from checkrunner.render.since import silenced_text, since_text, suppressed_text
 from checkrunner.render.style import Style
 
@@ -35,6 +37,7 @@ _SCREENFUL = 40
 """A report of more lines ends with its findings in short."""
 
 _MOST_IN_SHORT = 15
+_WIDE = 120
 _COLORS = {"OK": "green", "WARNING": "yellow", "INCOMPLETE": "magenta"}
 
 
@@ -103,21 +106,30 @@ class _Page:
         yield ""
         yield self._style("bold", "In short")
         for finding in self._spoken[:_MOST_IN_SHORT]:
-            where = f"{finding.hosts} ({finding.host_count:,})" if finding.host_count > 1 else finding.hosts
             since = since_text(finding.since, self._report.run.started_at)
-            yield f"  {self._findings.label(finding)}  {safe('  '.join(filter(None, (finding.check, where, since))))}"
+            reasons = "; ".join(map(reason_text, telling_reasons(finding)))
+            text = f"{finding.check} {on_hosts(finding.hosts, finding.host_count)}" + (f", {since}" if since else "")
+            yield self._cut(f"  {self._findings.label(finding)}  ", f"{text}: {reasons}" if reasons else text)
         if (more := len(self._spoken) - _MOST_IN_SHORT) > 0:
             yield f"        {more:,} more"
         for entry in self._report.incomplete[:_MOST_IN_SHORT]:
-            yield f"  {self._style('magenta', 'HOST')}  {safe(f'{entry.hosts}  {unseen_text(entry)}')}"
+            yield self._cut(f"  {self._style('magenta', 'HOST')}  ", f"{entry.hosts}: {unseen_text(entry)}")
+
+    def _cut(self, label: str, text: str) -> str:
+        """A line of the width of the page, or of what a wide terminal has."""
+        room = min(self._width, _WIDE) - 8
+        text = safe(text)
+        while text_width(text) > room:
+            text = text[: room - 3 - max(0, text_width(text[:room]) - room)] + "..."
+        return label + text
 
     def _headline(self) -> Iterator[str]:
         report = self._report
         word = word_of(report)
         yield self._style(_COLORS.get(word, "red"), word) + "  " + counts_of(report)
         yield from (self._style("dim", line) for line in wrapped(", ".join(facts_of_run(report)), self._width))
-        for wait in report.run.waits:
-            yield from (self._style("dim", line) for line in wrapped(waited_text(wait), self._width, rest="  "))
+        for text in besides(report.run):
+            yield from (self._style("dim", line) for line in wrapped(text, self._width, rest="  "))
         if ended := ended_text(report):
             yield self._style("magenta", ended)
         if report.run.error:
