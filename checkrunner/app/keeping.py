@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from time import monotonic
 
 from checkrunner.findings.kept import kept_output, parts_of
@@ -12,10 +13,12 @@ from checkrunner.model.history import KeptOutput
 from checkrunner.model.options import KeepOptions
 from checkrunner.model.plan import HostOutcome, Step
 from checkrunner.model.playbook import Check
+from checkrunner.model.report import Stay
 from checkrunner.model.results import Output, RawSlice, Result, SliceQuery, Stream, Verdict
 from checkrunner.model.seams import Redactor
+from checkrunner.settings import Settings
 
-__all__ = ["Keeping"]
+__all__ = ["Keeping", "stay_of"]
 
 _SHARE = 16
 """An output gets at most such a part of the room that is left: where many hosts have much to say, the last ones still
@@ -25,6 +28,15 @@ _UNDECIDED = 8 << 10
 """Of a check that is judged among hosts, and so when all of them are through."""
 _MASK_S = 10.0
 """How long the masking of all outputs may take, at the end of the run."""
+
+
+def stay_of(settings: Settings, run: str, now: datetime) -> Stay | None:
+    """What the report says of outputs that stay on the hosts, if they do."""
+    seconds = settings.session_options().stay_s
+    if not seconds:
+        return None
+    base = "/var/tmp"  # noqa: S108 - on the hosts; how it is made there is the agent's
+    return Stay(until=now + timedelta(seconds=seconds), directory=f"{base}/checkrunner-UID-kept-{run}-HOST")
 
 
 @dataclass(slots=True)

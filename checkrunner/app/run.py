@@ -16,7 +16,7 @@ from checkrunner.app.counting import budget_of
 from checkrunner.app.delegates import Delegates
 from checkrunner.app.identity import new_run_id
 from checkrunner.app.interrupts import interrupts
-from checkrunner.app.keeping import Keeping
+from checkrunner.app.keeping import Keeping, stay_of
 from checkrunner.app.links import Links
 from checkrunner.app.masking import redactor_of
 from checkrunner.app.prepare import Prepared
@@ -95,6 +95,7 @@ def run_prepared(
     by_host = {script.host.name: script for script in scripts}
     outcomes = _among_peers(outcomes, plan, by_host)
     info = _info(prepared, run_id, started_at, round(monotonic() - began, 3), reason, waits)
+    info = replace(info, stay=stay_of(prepared.request.settings, run_id, datetime.now(UTC)))
     keep(outcomes)
     return build_report(
         _noted(outcomes, not_done),

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from checkrunner.cli.explain import check_run, refuse_files
-from checkrunner.cli.failure import forget_stdout
+from checkrunner.cli.delivery import check_places, deliver
+from checkrunner.cli.explain import check_run
 from checkrunner.cli.flags import spread
 from checkrunner.cli.options import AskVaultPass, PlaybookName
 from checkrunner.cli.params import show_params
 from checkrunner.cli.run_flags import RunFlags
 from checkrunner.cli.signals import was_interrupted
-from checkrunner.model.errors import UsageError
 
 if TYPE_CHECKING:  # only for their names: importing them is put off until a run is wanted
     from checkrunner.app.exports import Exports
-    from checkrunner.app.output import ReportOutput
     from checkrunner.app.prepare import Request
     from checkrunner.model.report import Report
     from checkrunner.model.sources import Secret
-    from checkrunner.settings import Settings
 
 __all__ = ["EXAMPLES", "run"]
 
@@ -97,26 +93,15 @@ def run(
     settings = flags.settings()
     if help_params:
         return show_params(playbook, settings, flags.format_name)
-    destination, exports = _places(settings, flags, dry=check)
+    places = (flags.output or (), flags.perfdata, flags.metrics)
+    destination, exports = check_places(settings, flags.format_name, *places, dry=check)
     password, become_password = _passwords(ask_pass and not check, ask_become_pass and not check)
     request = flags.request(playbook, settings.with_become_password(become_password))
     request = _with_secrets(request, ask_vault_pass, dry=check)
     if check:
         return check_run(request, flags.format_name)
     report = _report(request, password, exports, quiet=quiet, verbose=verbose, interactive=interactive)
-    return _deliver(destination, exports, report, color=settings.color)
-
-
-def _places(settings: Settings, flags: RunFlags, *, dry: bool) -> tuple[ReportOutput, Exports]:
-    """Where report and values go, and how large the report may be: all looked at before anything connects."""
-    from checkrunner.app.counting import budget_of
-    from checkrunner.app.exports import prepare_exports
-    from checkrunner.app.output import prepare_output
-
-    budget_of(settings)
-    if dry:
-        refuse_files(flags.output, flags.perfdata, flags.metrics)
-    return prepare_output(flags.format_name, flags.output), prepare_exports(flags.perfdata, flags.metrics)
+    return deliver(destination, exports, report, color=settings.color)
 
 
 def _with_secrets(request: Request, ask_vault: bool, *, dry: bool) -> Request:
@@ -162,35 +147,3 @@ def _report(
             driver=driver,
             keep=exports.keep,
         )
-
-
-def _deliver(destination: ReportOutput, exports: Exports, report: Report, *, color: bool | None) -> int:
-    """Write the report, and the values where they are wanted. The exit code is the run's, unless something could not be
-    written where it was wanted."""
-    from checkrunner.app.output import write_file, write_screen
-
-    code = report.run.exit_code
-    try:
-        write_file(destination, report)
-    except OSError as error:
-        code = _not_written(str(destination.file), error)
-    try:
-        for place, trouble in exports.write(report.run.started_at, sys.stdout):
-            code = _not_written(place, trouble, "the values")
-        if not exports.take_stdout:
-            write_screen(destination, report, sys.stdout, color=color)
-    except BrokenPipeError:
-        forget_stdout()
-    except OSError as error:
-        forget_stdout()
-        failed = _not_written("stdout", error)
-        # A terminal that was closed ends the run and takes the report no more.
-        code = code if report.run.ended == "interrupted" else failed
-    return code
-
-
-def _not_written(where: str, error: OSError, what: str = "the report") -> int:
-    from checkrunner.render.problems import print_problem
-
-    print_problem("error", f"{what} could not be written to {where}: {error.strerror or error}", sys.stderr)
-    return UsageError.exit_code

@@ -11,6 +11,8 @@ from checkrunner.cli.options import (
     AllowEmpty,
     ExtraVars,
     Inventory,
+    Keep,
+    KeepRemote,
     Limit,
     Redact,
     SkipTags,
@@ -125,12 +127,22 @@ class RunFlags:
     ] = None
     format_name: Annotated[
         str,
-        typer.Option("--format", metavar="FORMAT", help="What stdout gets: terminal or json.", rich_help_panel=_OUTPUT),
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="What stdout gets: terminal (default), json, markdown, html, junit, nagios or prometheus.",
+            rich_help_panel=_OUTPUT,
+        ),
     ] = "terminal"
     output: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Also write the JSON report there.", rich_help_panel=_OUTPUT
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Also write the report there, in the format of its name's end (.json, .md, .html, .xml, .prom, .txt; "
+            "else JSON) or as FORMAT:FILE; repeatable.",
+            rich_help_panel=_OUTPUT,
         ),
     ] = None
     budget_tokens: Annotated[
@@ -162,6 +174,8 @@ class RunFlags:
         ),
     ] = None
     redact: Redact = None
+    keep: Keep = None
+    keep_remote: KeepRemote = None
     color: Annotated[
         str | None,
         typer.Option("--color", metavar="WHEN", help="auto, always or never.", rich_help_panel=_OUTPUT),
