@@ -37,7 +37,7 @@ _SCREENFUL = 40
 """A report of more lines ends with its findings in short."""
 
 _MOST_IN_SHORT = 15
-_WIDE = 120
+_WIDE = 100
 _COLORS = {"OK": "green", "WARNING": "yellow", "INCOMPLETE": "magenta"}
 
 
