@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from checkrunner import __version__
 from checkrunner.app.answers import Learning, answer_values
@@ -16,6 +17,7 @@ from checkrunner.app.counting import budget_of
 from checkrunner.app.delegates import Delegates
 from checkrunner.app.identity import new_run_id
 from checkrunner.app.interrupts import interrupts
+from checkrunner.app.keeping import Keeping, stay_of
 from checkrunner.app.links import Links
 from checkrunner.app.masking import redactor_of
 from checkrunner.app.prepare import Prepared
@@ -27,11 +29,12 @@ from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.secret_names import is_secret_name, secret_values
 from checkrunner.judge.judge import Judge
 from checkrunner.model.errors import UsageError
+from checkrunner.model.history import RunView
 from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import HostOutcome
 from checkrunner.model.playbook import Check, Play
 from checkrunner.model.report import Report, RunInfo, Wait
-from checkrunner.model.seams import Driver, Observer, Past
+from checkrunner.model.seams import Driver, Observer, Past, Redactor
 from checkrunner.model.sources import Secret, Template
 from checkrunner.plan.build import Plan
 from checkrunner.plan.hostplan import HostPlan
@@ -42,6 +45,9 @@ from checkrunner.run.engine import Engine
 from checkrunner.run.limits import fit_forks
 from checkrunner.run.stages import stages
 from checkrunner.run.stop import Stop
+
+if TYPE_CHECKING:  # loaded where runs are compared
+    from checkrunner.findings.view import Series
 
 __all__ = ["make_redactor", "run_prepared"]
 
@@ -66,11 +72,14 @@ def run_prepared(
     driver: Driver | None = None,
     keep: Callable[[Sequence[HostOutcome]], None] = lambda _: None,
     past: Past | None = None,
+    keeping: Keeping | None = None,
+    keep_view: Callable[[RunView], None] | None = None,
 ) -> Report:
     """Run it and build the report. An interrupt (SIGINT, SIGTERM, SIGHUP) ends the run early; the report is built all
     the same and says so. `interrupted` tells of one that came before. `driver` answers what commands ask and the
     playbook does not; without one such a question ends its command. `keep` gets what the hosts came to. `past`
-    is what earlier runs showed. `redactor`
+    is what earlier runs showed; `keeping` takes outputs that are to be kept, `keep_view` gets what later runs are
+    compared with. `redactor`
     is given where it masks more than the report, so that a secret has the same tag everywhere.
 
     Raises UsageError members for connection settings that cannot be used, before anything connects, and nothing that a
@@ -82,8 +91,9 @@ def run_prepared(
     redactor = redactor or make_redactor(prepared, password)
     witnesses = Witnesses()
     past = past or NoPast()
-    scripts = _scripts(plan, redactor, witnesses, past)
-    links = Links(prepared.request.settings, password)
+    run_id = new_run_id(started_at)
+    scripts = _scripts(plan, redactor, witnesses, past, keeping)
+    links = Links(prepared.request.settings, password, run=run_id)
     options, narrowed = _fitting(prepared)
     warnings = [*prepared.warnings, *narrowed, *_elsewhere(prepared.delegates, links)]
     not_done = [links.warnings(script.host) for script in scripts]
@@ -91,7 +101,8 @@ def run_prepared(
     outcomes, reason, waits = asyncio.run(_run(engine, scripts, plan.playbook.plays, links, interrupted, observer))
     by_host = {script.host.name: script for script in scripts}
     outcomes = _among_peers(outcomes, plan, by_host)
-    info = _info(prepared, started_at, round(monotonic() - began, 3), reason, waits)
+    info = _info(prepared, run_id, started_at, round(monotonic() - began, 3), reason, waits)
+    info = replace(info, stay=stay_of(prepared.request.settings, run_id, datetime.now(UTC)))
     keep(outcomes)
     return build_report(
         _noted(outcomes, not_done),
@@ -103,13 +114,23 @@ def run_prepared(
         to_text=json_text,
         witnesses=witnesses,
         past=past,
+        series=_series(prepared, redactor) if keep_view or past.view() else None,
+        keep_view=keep_view,
         **budget_of(prepared.request.settings),
     )
 
 
-def _info(prepared: Prepared, started_at: datetime, elapsed_s: float, reason: str, waits: tuple[Wait, ...]) -> RunInfo:
+def _series(prepared: Prepared, redactor: Redactor) -> Series:
+    from checkrunner.app.series import series_of
+
+    return series_of(prepared, redactor)
+
+
+def _info(
+    prepared: Prepared, run_id: str, started_at: datetime, elapsed_s: float, reason: str, waits: tuple[Wait, ...]
+) -> RunInfo:
     return RunInfo(
-        id=new_run_id(started_at),
+        id=run_id,
         version=__version__,
         playbook=prepared.playbook.path,
         playbook_digest=prepared.playbook.digest,
@@ -124,10 +145,20 @@ def _info(prepared: Prepared, started_at: datetime, elapsed_s: float, reason: st
     )
 
 
-def _scripts(plan: Plan, redactor: PatternRedactor, witnesses: Witnesses, past: Past) -> list[HostScript]:
+def _scripts(
+    plan: Plan, redactor: PatternRedactor, witnesses: Witnesses, past: Past, keeping: Keeping | None
+) -> list[HostScript]:
     judge = Judge(plan.templates)
     return [
-        HostScript(host, judge=judge, templates=plan.templates, redactor=redactor, witnesses=witnesses, past=past)
+        HostScript(
+            host,
+            judge=judge,
+            templates=plan.templates,
+            redactor=redactor,
+            witnesses=witnesses,
+            past=past,
+            keeping=keeping,
+        )
         for host in plan.hosts
     ]
 

@@ -44,7 +44,10 @@ __all__ = [
     "SHAPES",
     "Render",
     "early_queries",
+    "evidence_of",
     "is_binary",
+    "is_troubled",
+    "mask_of",
     "queries",
     "shapes",
     "show",
@@ -82,8 +85,7 @@ def queries(check: Check, step: Step, result: Result, verdict: Verdict, render: 
     A check that is not ok and declares no slice gets of stdout the lines that decided, if there are any; else, and of
     stderr, those that tell most. Nothing is asked of an empty stream or a command that did not run, or twice.
     """
-    troubled = verdict.noted or verdict.state not in {VerdictState.OK, VerdictState.SKIPPED}
-    if not troubled or result.execution is Execution.NOT_RUN:
+    if not is_troubled(verdict) or result.execution is Execution.NOT_RUN:
         return ()
     if check.slices:
         wanted = _declared(check, SliceWhen.FAIL, render)
@@ -102,7 +104,7 @@ def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor, rc:
     """Make a slice of what the host sent: text view, secrets masked (the step's answers, those in its environment,
     known by type or name, whatever `redactor` does), evidence id. Where the lines have no numbers (`SliceMode.BYTES`)
     there is no evidence id. Of a salient slice it chooses among the lines that the host sent; `rc` is the command's."""
-    mask = _mask_of(step, redactor)
+    mask = mask_of(step, redactor)
     query = raw.query
     lines = masked_lines([line_view(line) for line in _split(raw)], mask)
     shown = Slice(
@@ -124,11 +126,17 @@ def shapes(step: Step, raw: RawSlice, redactor: Redactor) -> frozenset[str]:
     """The shapes of the lines of a salient slice that nobody is to see: of a host where the check is fine."""
     from checkrunner.findings.salience import shape_of  # as below
 
-    lines = masked_lines([line_view(line) for line in raw.lines], _mask_of(step, redactor))
+    lines = masked_lines([line_view(line) for line in raw.lines], mask_of(step, redactor))
     return frozenset(shape_of(line.text) for line in lines)
 
 
-def _mask_of(step: Step, redactor: Redactor) -> Callable[[str], str]:
+def is_troubled(verdict: Verdict) -> bool:
+    """Whether there is something to be said of it: it is not ok, or is noted."""
+    return verdict.noted or verdict.state not in {VerdictState.OK, VerdictState.SKIPPED}
+
+
+def mask_of(step: Step, redactor: Redactor) -> Callable[[str], str]:
+    """What masks an output of the step: also the secrets that it was given."""
     env = step.command.env
     given = [*env.values(), *(prompt.answer for prompt in step.command.prompts)]
     secrets: list[Secret | str] = [value for value in given if isinstance(value, Secret)]
@@ -183,6 +191,13 @@ def _chosen(check: Check, made: Slice, raw: RawSlice, rc: int | None) -> Slice:
 def _are_too_many(check: Check, made: Slice) -> bool:
     """Whether the lines that decided are more than are shown as they are: then the most telling of them are."""
     return made.query.mode is SliceMode.MATCH and not check.slices and len(made.lines) > DECIDING_LINES
+
+
+def evidence_of(host: str, key: str, stream: Stream, numbers: Sequence[int]) -> str:
+    """The evidence id of these lines; "" for none."""
+    lines = tuple(SliceLine(number=number, text="") for number in numbers)
+    made = Slice(stream=stream, query=SliceQuery(mode=SliceMode.LINES), lines=lines, total_lines=0)
+    return evidence_id(_segment(host), _segment(key), stream, made.ranges) if lines else ""
 
 
 def _segment(name: str) -> str:

@@ -165,9 +165,11 @@ class Settled:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """What is made of a result: the verdict, the values that were read from it, and the facts that come of it. All of
-    it goes into the `CheckOutcome`."""
+    it goes into the `CheckOutcome`. `slices` are parts of the output that were read for the verdict and are to be
+    shown, before those that are fetched for it."""
 
     verdict: Verdict
+    slices: tuple[Slice, ...] = ()
     values: tuple[Value, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=empty)
     texts: Mapping[str, str] = field(default_factory=empty)

@@ -15,6 +15,7 @@ from checkrunner.model.values import Consensus, Extract, Levels, Parse, Quorum
 
 __all__ = [
     "DEFAULT_SESSION",
+    "BaselineRule",
     "Become",
     "Check",
     "Expectation",
@@ -82,6 +83,16 @@ class Loop:
     index_variable: str | None = None
     label: Template | None = None
     pause_s: float = 0.0
+    source: SourceRef = NOWHERE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineRule:
+    """The output has to be the one that a person accepted for this host. Lines in which one of `ignore` (regular
+    expressions) is found do not count; unless `ordered`, neither does where a line stands."""
+
+    ignore: tuple[Template, ...] = ()
+    ordered: bool = True
     source: SourceRef = NOWHERE
 
 
@@ -238,6 +249,7 @@ class Check:
     levels: tuple[Levels, ...] = ()
     consensus: Consensus | None = None
     quorum: Quorum | None = None
+    baseline: BaselineRule | None = None
     changes_host: bool = False
     task: Task | None = None
     why: Template | None = None

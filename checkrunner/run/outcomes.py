@@ -8,7 +8,7 @@ from dataclasses import replace
 from checkrunner.model.errors import BecomeError, HostError, TemplateError
 from checkrunner.model.observation import Observation
 from checkrunner.model.plan import CheckOutcome, Judgement, PlannedCheck, Settled, Skip, Step
-from checkrunner.model.results import Execution, Reason, Result, Slice, Verdict, VerdictState
+from checkrunner.model.results import Execution, Reason, Result, Verdict, VerdictState
 
 __all__ = [
     "judged",
@@ -26,16 +26,14 @@ __all__ = [
 _UNREAD = "what was to be shown of its output could not be read"
 
 
-def judged(
-    host: str, step: Step, result: Result, judgement: Judgement, attempts: int, slices: tuple[Slice, ...] = ()
-) -> CheckOutcome:
+def judged(host: str, step: Step, result: Result, judgement: Judgement, attempts: int) -> CheckOutcome:
     """A command that was run and judged."""
     return CheckOutcome(
         host=host,
         planned=step.planned,
         verdict=judgement.verdict,
         result=result,
-        slices=slices,
+        slices=judgement.slices,
         values=judgement.values,
         facts=judgement.facts,
         texts=judgement.texts,
