@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC
 from pathlib import PurePath
 from typing import TextIO
@@ -100,7 +100,7 @@ class _Suites:
             return "it was not to be run here", ""
         entry = self._cells.incomplete(host)
         if entry is None:
-            return "why is left out of the report", ""
+            return "why is left out of the report; with --budget-tokens 0 nothing is", ""
         return f"{str(entry.state).replace('_', ' ')}: {entry.reason}", f"To do: {entry.hint}" if entry.hint else ""
 
     def _body(self, finding: Finding, host: str) -> str:
@@ -165,13 +165,17 @@ class _Suites:
         yield from (f'<property name="{fact}" value="{_attribute(value)}"/>' for fact, value in facts.items() if value)
         yield "</properties>\n"
         yield from tests
-        yield f"<system-out/>\n<system-err>{_text(chr(10).join(map(safe, said)))}</system-err>\n</testsuite>\n"
+        yield f"<system-out/>\n<system-err>{_lines(said)}</system-err>\n</testsuite>\n"
 
 
 def _element(name: str, kind: str, message: str, body: str) -> str:
     kind = f' type="{_attribute(kind)}"' if name != "skipped" else ""
     cut = message if len(message) <= _LONGEST_MESSAGE else message[: _LONGEST_MESSAGE - 3] + "..."
-    return f'<{name}{kind} message="{_attribute(cut)}">{_text(body)}</{name}>'
+    return f'<{name}{kind} message="{_attribute(cut)}">{_lines(body.split(chr(10)))}</{name}>'
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return _text("\n".join(map(safe, lines)))
 
 
 def _seconds(finding: Finding) -> str:
