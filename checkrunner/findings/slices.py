@@ -44,6 +44,7 @@ __all__ = [
     "SHAPES",
     "Render",
     "early_queries",
+    "evidence_of",
     "is_binary",
     "is_troubled",
     "mask_of",
@@ -190,6 +191,13 @@ def _chosen(check: Check, made: Slice, raw: RawSlice, rc: int | None) -> Slice:
 def _are_too_many(check: Check, made: Slice) -> bool:
     """Whether the lines that decided are more than are shown as they are: then the most telling of them are."""
     return made.query.mode is SliceMode.MATCH and not check.slices and len(made.lines) > DECIDING_LINES
+
+
+def evidence_of(host: str, key: str, stream: Stream, numbers: Sequence[int]) -> str:
+    """The evidence id of these lines; "" for none."""
+    lines = tuple(SliceLine(number=number, text="") for number in numbers)
+    made = Slice(stream=stream, query=SliceQuery(mode=SliceMode.LINES), lines=lines, total_lines=0)
+    return evidence_id(_segment(host), _segment(key), stream, made.ranges) if lines else ""
 
 
 def _segment(name: str) -> str:
