@@ -39,18 +39,7 @@ def shortened(kind: str, entry: Any) -> Any:
                 phase=clipped(entry.phase, _CHARS // 4),
             )
         case Change():
-            return replace(
-                entry,
-                check=clipped(entry.check, _CHARS // 2),
-                name="",
-                hosts=few_hosts(entry, _HOST_CHARS),
-                items=entry.items if sum(map(len, entry.items)) <= _HOST_CHARS else (),
-                before=clipped(entry.before, _CHARS // 4),
-                after=clipped(entry.after, _CHARS // 4),
-                before_since=None,
-                finding=clipped(entry.finding, _CHARS // 4),
-                note=clipped(entry.note, _CHARS // 2),
-            )
+            return _short_change(entry)
         case Message():
             return replace(
                 entry,
@@ -70,6 +59,21 @@ def shortened(kind: str, entry: Any) -> Any:
         case tuple():  # the inventory's sources
             return tuple(clipped(source, _CHARS // 2) for source in entry[:2])
     return entry
+
+
+def _short_change(entry: Change) -> Change:
+    return replace(
+        entry,
+        check=clipped(entry.check, _CHARS // 2),
+        name="",
+        hosts=few_hosts(entry, _HOST_CHARS),
+        items=entry.items if sum(map(len, entry.items)) <= _HOST_CHARS else (),
+        before=clipped(entry.before, _CHARS // 4),
+        after=clipped(entry.after, _CHARS // 4),
+        before_since=None,
+        finding=clipped(entry.finding, _CHARS // 4),
+        note=clipped(entry.note, _CHARS // 2),
+    )
 
 
 def alone(kind: str, entry: Any) -> Report:
