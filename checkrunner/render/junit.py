@@ -20,7 +20,9 @@ from checkrunner.render.cells import Cells, CheckCells
 from checkrunner.render.choice import telling_reasons
 from checkrunner.render.finding_facts import reason_text
 from checkrunner.render.finding_lines import FindingLines
+from checkrunner.render.headline import unseen_text
 from checkrunner.render.safe import safe
+from checkrunner.render.since import silenced_text
 from checkrunner.render.style import Style
 
 __all__ = ["JunitRenderer"]
@@ -88,20 +90,23 @@ class _Suites:
         element, kind = _ELEMENTS[letter], _TYPES.get(letter, "")
         finding = self._cells.finding(key, host, letter)
         if finding is None:
-            return element, "0", _element(element, kind, *self._without_finding(host, letter))
+            return self._not_seen(host, element, kind)
         message = "; ".join(map(reason_text, telling_reasons(finding))) or str(finding.verdict)
-        if silenced := finding.silenced:
-            element = "skipped"
-            message = f"{kind}, but silenced until {silenced.until:%Y-%m-%d %H:%M} UTC: {silenced.why}; {message}"
+        if finding.silenced:
+            element, message = "skipped", f"{kind}, {silenced_text(finding.silenced)}; {message}"
         return element, _seconds(finding), _element(element, kind, message, self._body(finding, host))
 
-    def _without_finding(self, host: str, letter: str) -> tuple[str, str]:
-        if letter == "s":
-            return "it was not to be run here", ""
+    def _not_seen(self, host: str, element: str, kind: str) -> tuple[str, str, str]:
+        """The same where no finding says why."""
+        message, body = "why is left out of the report; with --budget-tokens 0 nothing is", ""
         entry = self._cells.incomplete(host)
-        if entry is None:
-            return "why is left out of the report; with --budget-tokens 0 nothing is", ""
-        return f"{str(entry.state).replace('_', ' ')}: {entry.reason}", f"To do: {entry.hint}" if entry.hint else ""
+        if element == "skipped":
+            message = "it was not to be run here"
+        elif entry is not None:
+            message, body = unseen_text(entry), f"To do: {entry.hint}" if entry.hint else ""
+            if entry.silenced:
+                element, message = "skipped", f"{silenced_text(entry.silenced)}; {message}"
+        return element, "0", _element(element, kind, message, body)
 
     def _body(self, finding: Finding, host: str) -> str:
         """All that is known of it, but only once: a finding may be of thousands of hosts."""
@@ -114,9 +119,8 @@ class _Suites:
         elements: Counter[str] = Counter()
         of_class = f' classname="{_attribute(self._book)}.hosts" time="0"'
         for host, reached in self._cells.hosts().items():
-            element = "" if reached else "error"
+            element, _, inner = ("", "", "") if reached else self._not_seen(host, "error", "incomplete")
             elements[element] += 1
-            inner = "" if reached else _element(element, "incomplete", *self._without_finding(host, "u"))
             tests.append(f'<testcase name="{_attribute(host)}"{of_class}')
             tests.append(f">{inner}</testcase>\n" if inner else "/>\n")
         if tests:

@@ -117,7 +117,7 @@ def flat(tokens: Sequence[Token]) -> Iterator[Token]:
 def text_of(tokens: Sequence[Token]) -> str:
     """The text of one paragraph, item or cell: there is nothing else in it than text and code."""
     out = ""
-    for token in (child for token in tokens if token.type == "inline" for child in token.children or ()):
+    for token in (child for one in tokens if one.type == "inline" for child in one.children or ()):
         if token.type == "html_inline":
             assert token.content in {"<code>", "</code>"}
         else:
