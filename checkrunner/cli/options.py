@@ -10,6 +10,7 @@ __all__ = [
     "AllowEmpty",
     "AskVaultPass",
     "ExtraVars",
+    "HistoryFile",
     "Inventory",
     "Keep",
     "KeepRemote",
@@ -134,6 +135,15 @@ PlaybookDir = Annotated[
     ),
 ]
 
+HistoryFile = Annotated[
+    str | None,
+    typer.Option(
+        "--history",
+        metavar="FILE",
+        help="The store of runs (~/.local/state/checkrunner/history.db); none for no store.",
+        rich_help_panel=_KEPT,
+    ),
+]
 Keep = Annotated[
     str | None,
     typer.Option(
