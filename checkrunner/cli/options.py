@@ -10,7 +10,7 @@ __all__ = [
     "AllowEmpty",
     "AskVaultPass",
     "ExtraVars",
-    "HistoryFile",
+    "History",
     "Inventory",
     "Keep",
     "KeepRemote",
@@ -135,12 +135,12 @@ PlaybookDir = Annotated[
     ),
 ]
 
-HistoryFile = Annotated[
+History = Annotated[
     str | None,
     typer.Option(
         "--history",
         metavar="FILE",
-        help="The store of runs (~/.local/state/checkrunner/history.db); none for no store.",
+        help="The store of runs: this file instead of ~/.local/state/checkrunner/history.db; none for none.",
         rich_help_panel=_KEPT,
     ),
 ]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from checkrunner.cli.failure import forget_stdout
-from checkrunner.cli.options import HistoryFile
+from checkrunner.cli.options import History
 
 __all__ = ["READ_EXAMPLES", "read"]
 
@@ -50,7 +50,7 @@ def read(
     ] = None,
     number: Annotated[bool, typer.Option("--number", "-n", help="Numbers before the lines.")] = False,
     format_name: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json.")] = "text",
-    history: HistoryFile = None,
+    history: History = None,
 ) -> int:
     """Show an output that was kept with a run, or a part of it. The host is not asked: it may be gone.
 
