@@ -13,6 +13,7 @@ from checkrunner.cli.failure import forget_stdout
 from checkrunner.cli.options import TokensOf
 
 if TYPE_CHECKING:  # only for their names: importing them is put off until they are wanted
+    from checkrunner.app.stored import Loaded
     from checkrunner.settings import Settings
 
 __all__ = ["REPORT_EXAMPLES", "report"]
@@ -21,6 +22,8 @@ REPORT_EXAMPLES = """\
 Examples:
 
 checkrunner run linux-health -o report.json; checkrunner report report.json
+
+checkrunner report last -o report.html -o report.md
 
 checkrunner report report.json --for-llm --budget-tokens 2000 > context.txt
 
@@ -31,7 +34,11 @@ checkrunner run web.yml --format json | checkrunner report - --for-llm | some-mo
 def report(
     file: Annotated[
         str,
-        typer.Argument(metavar="FILE|-", help="A JSON report, from `run -o FILE` or --format json; - is stdin."),
+        typer.Argument(
+            metavar="FILE|RUN|-",
+            help="A JSON report, from `run -o FILE` or --format json; - is stdin. Or a run of the history: its number "
+            "or id, last, or -2 (after --) for the one before the last.",
+        ),
     ],
     for_llm: Annotated[
         bool,
@@ -66,10 +73,10 @@ def report(
     tokens_of: TokensOf = None,
     color: Annotated[str | None, typer.Option("--color", metavar="WHEN", help="auto, always or never.")] = None,
 ) -> int:
-    """Show a report that a run wrote into a file, or write it in other formats.
+    """Show the report of a run, from a file or from the history, or write it in other formats.
 
     It is shown as `run` shows it, written in the formats of `run`, or made the context of a language model: a few lines
-    that say how to read it, and the report as data, in the tokens that are set. Nothing but the file is read.
+    that say how to read it, and the report as data, in the tokens that are set. Nothing is connected.
 
     The exit code is 0 when it could be shown, whatever it says: that of its run is `run.exit_code` in it. Only with
     --format nagios it is that of the run, as monitoring systems want it.
@@ -90,15 +97,16 @@ def report(
 def _convert(file: str, format_name: str, output: Sequence[str], settings: Settings) -> int:
     """Everything is looked at before the first format is written."""
     from checkrunner.app.output import prepare_output, write_files, write_screen
-    from checkrunner.app.reporting import fitted_report, load_report
+    from checkrunner.app.reporting import fitted_report
 
     destination = prepare_output(format_name, output)
-    shown = fitted_report(load_report(file), settings)
+    loaded = _loaded(file, settings, detail=destination.wants_detail)
+    shown = fitted_report(loaded.report, settings)
     code = shown.run.exit_code if format_name == "nagios" else 0
-    for place, trouble in write_files(destination, shown):
+    for place, trouble in write_files(destination, shown, loaded.detail):
         code = not_written(place, trouble)
     try:
-        write_screen(destination, shown, sys.stdout, color=settings.color)
+        write_screen(destination, shown, sys.stdout, color=settings.color, detail=loaded.detail)
     except BrokenPipeError:  # a reader that has read enough
         forget_stdout()
     except OSError as error:
@@ -107,10 +115,20 @@ def _convert(file: str, format_name: str, output: Sequence[str], settings: Setti
     return code
 
 
-def _context(file: str, settings: Settings) -> int:
-    from checkrunner.app.reporting import load_report, model_context
+def _loaded(file: str, settings: Settings, *, detail: bool = False) -> Loaded:
+    from checkrunner.app.stored import load_run
+    from checkrunner.render.problems import print_problem
 
-    context = model_context(load_report(file), settings)
+    loaded = load_run(file, settings, detail=detail)
+    if loaded.doubt:
+        print_problem("warning", loaded.doubt, sys.stderr)
+    return loaded
+
+
+def _context(file: str, settings: Settings) -> int:
+    from checkrunner.app.reporting import model_context
+
+    context = model_context(_loaded(file, settings).report, settings)
     try:
         sys.stdout.buffer.write(context.text.encode())  # to the letter, whatever the terminal's encoding
         sys.stdout.flush()
