@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
-from checkrunner.model.drift import DIFF_SCHEMA, Change, Drift
+from checkrunner.model.drift import DIFF_SCHEMA, Drift
 from checkrunner.model.history import RunView
 from checkrunner.render.document_drift import drift_facts
 from checkrunner.render.document_parts import filled, time_of
@@ -18,24 +18,21 @@ from checkrunner.render.style import Style
 
 __all__ = ["diff_document", "diff_json", "diff_lines", "write_lines"]
 
-Reasons = Callable[[Change], str]
-"""Why it is now so on the first of the hosts, as a sentence part; "" where that is not known."""
-
 
 def diff_lines(
-    before: RunView, after: RunView, drift: Drift, reasons: Reasons, *, style: Style, width: int
+    before: RunView, after: RunView, drift: Drift, reasons: Mapping[int, str], *, style: Style, width: int
 ) -> Iterator[str]:
     """Each thing that got worse, a line about what got better, and what the two runs do not have in common. Nothing
-    where there is none of these."""
+    where there is none of these. `reasons` says of changes, by their places, why it is now so on the first host."""
     if not (drift.changes or drift.unlike or drift.left_out):
         return
     color = "red" if drift.worse else "green"
     what = f"{count_of(drift.worse, 'thing')} got worse" if drift.worse else "Nothing got worse"
     yield style(color, what) + safe(f" from run {_named(before)} to {_named(after)}")
-    listed = [change for change in drift.changes if change.is_worse]
-    for change in listed:
+    listed = [(at, change) for at, change in enumerate(drift.changes) if change.is_worse]
+    for at, change in listed:
         yield from change_lines(change, after.started_at, style, width)
-        if why := reasons(change):
+        if why := reasons.get(at):
             yield from (style("dim", line) for line in wrapped(why, width, first="      ", rest="      "))
     if left := drift.worse - len(listed):
         yield f"  - {left:,} more"

@@ -13,7 +13,7 @@ from checkrunner.render.style import Style
 
 __all__ = ["change_lines", "change_text", "drift_lines", "drift_title", "mind_lines", "place_text", "quiet_texts"]
 
-_MOST_LOUD, _MOST_QUIET = 12, 5
+_MOST_LOUD, _MOST_QUIET, _FEW_ITEMS = 12, 5, 3
 _LABELS = {
     ChangeKind.REGRESSION: ("worse", "red"),
     ChangeKind.UNSEEN: ("no longer seen", "magenta"),
@@ -32,14 +32,16 @@ def drift_title(drift: Drift) -> str:
 
 
 def place_text(change: Change) -> str:
-    """``disk on web[1-2] (2 hosts)``, ``mount (3 items) on web1``; of a host its name."""
+    """``disk on web[1-2] (2 hosts)``, ``mount (/srv, /var) on web1``; of a host its name."""
     hosts = change.hosts.replace("],", "], ")
     if change.host_count != 1:
         hosts += f" ({count_of(change.host_count, 'host')})"
     if not change.check:
         return hosts
-    items = f" ({count_of(change.item_count, 'item')})" if change.item_count else ""
-    return f"{change.check}{items} on {hosts}"
+    if not change.item_count:
+        return f"{change.check} on {hosts}"
+    named = ", ".join(change.items) if len(change.items) == change.item_count <= _FEW_ITEMS else ""
+    return f"{change.check} ({named or count_of(change.item_count, 'item')}) on {hosts}"
 
 
 def change_text(change: Change, now: datetime) -> str:
