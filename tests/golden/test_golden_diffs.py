@@ -127,3 +127,12 @@ def test_golden_diff(case: str, form: str) -> None:
 def test_no_golden_diff_is_left_over() -> None:
     assert {path.name.split(".")[0] for path in FOLDER.iterdir()} == set(CASES)
     assert len(list(FOLDER.iterdir())) == 2 * len(CASES)
+
+
+def test_docs_show_golden_diffs() -> None:
+    docs = (FOLDER.parents[2] / "docs" / "drift.md").read_text(encoding="utf-8")
+
+    for name in ("regression.1.terminal", "changed_threshold.1.terminal"):
+        assert (FOLDER / name).read_text(encoding="utf-8") in docs
+    report = (FOLDER.parent / "changed.2.terminal").read_text(encoding="utf-8")
+    assert report.split("\n\nCRIT")[0] in docs
