@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from checkrunner.findings.drift import drift_of
-from checkrunner.history.store import LAST, Store
+from checkrunner.history.store import Store
 from checkrunner.model.drift import Change, Drift
 from checkrunner.model.errors import HistoryError, UsageError
 from checkrunner.model.history import RunView
-from checkrunner.settings import Settings
 
-__all__ = ["Compared", "compare", "opened"]
+__all__ = ["Compared", "compare"]
 
 _EVERY_CHANGE = 10_000
 
@@ -58,26 +57,19 @@ def compare(store: Store, words: Sequence[str], *, playbook: str = "", force: bo
     return Compared(before=before, after=after, drift=drift, reasons=_reasons(store, second, drift.changes))
 
 
-def opened(settings: Settings) -> Store:
-    """The store that the settings name. Raises HistoryError where there is none."""
-    if settings.history is None:
-        raise HistoryError("no runs are kept: the setting history is none", "none")
-    return Store.open(str(settings.history), limits=settings.store_limits())
-
-
 def _numbers(store: Store, words: Sequence[str], playbook: str) -> tuple[int, int]:
     if len(words) == 2:
         return store.find(words[0]), store.find(words[1])
     number = store.find(words[0]) if words else _newest(store, playbook)
     view = store.summary(number)
-    later = store.last(view.playbook, view.selection, ended=None) if words else None
+    later = store.last(view.playbook, view.selection, ended="") if words else None
     if later is not None and later > number:
         return number, later
     earlier = store.last(view.playbook, view.selection, before=number)
     if earlier is None:
         raise HistoryError(
             f"run {number} is the only one of {view.playbook} that can be compared",
-            store.path,
+            str(store.path),
             hint="Name two runs: `checkrunner history` lists them",
         )
     return earlier, number
@@ -85,11 +77,11 @@ def _numbers(store: Store, words: Sequence[str], playbook: str) -> tuple[int, in
 
 def _newest(store: Store, playbook: str) -> int:
     if not playbook:
-        return store.find(LAST)
+        return store.find("last")
     newest = store.runs(playbook=playbook, limit=1)
     if not newest:
         raise HistoryError(
-            f"it holds no run of {playbook}", store.path, hint="`checkrunner history` lists what it holds"
+            f"it holds no run of {playbook}", str(store.path), hint="`checkrunner history` lists what it holds"
         )
     return newest[0].number
 
@@ -101,7 +93,6 @@ def _reasons(store: Store, number: int, changes: Sequence[Change]) -> dict[int, 
         if not change.is_worse or not change.check:
             continue
         item = f"[{change.items[0].replace(', ', '][')}]" if change.items else ""
-        evidence = store.evidence(number, change.names[0], change.check + item)
-        if evidence is not None:
-            out[at] = "; ".join(reason.message for reason in evidence.reasons if reason.message)
+        reasons = store.evidence(number, change.names[0], change.check + item).reasons
+        out[at] = "; ".join(reason.message for reason in reasons if reason.message)
     return out

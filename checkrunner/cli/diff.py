@@ -52,7 +52,8 @@ def diff(
 
     The exit code is 1 when something got worse that is neither silenced nor known to flap, else 0.
     """
-    from checkrunner.app.diffing import compare, opened
+    from checkrunner.app.diffing import compare
+    from checkrunner.app.recording import open_store
     from checkrunner.app.series import playbook_name
     from checkrunner.model.errors import UnknownNameError, UsageError
     from checkrunner.render.diff import diff_json, diff_lines, write_lines
@@ -70,7 +71,7 @@ def diff(
     if format_name not in {None, "terminal", "json"}:
         raise UnknownNameError("format", format_name, ["terminal", "json"])
     settings = resolve_settings({"history": history, "color": color})
-    with opened(settings) as store:
+    with open_store(settings) as store:
         found = compare(
             store, words, playbook=playbook_name(playbook) if playbook else "", force=force, now=datetime.now(UTC)
         )

@@ -10,6 +10,7 @@ __all__ = [
     "AllowEmpty",
     "AskVaultPass",
     "ExtraVars",
+    "HistoryFile",
     "Inventory",
     "Keep",
     "KeepRemote",
@@ -150,6 +151,16 @@ KeepRemote = Annotated[
         "--keep-remote",
         metavar="TIME",
         help="Leave the outputs on the hosts for so long after the run.",
+        rich_help_panel=_KEPT,
+    ),
+]
+
+HistoryFile = Annotated[
+    str | None,
+    typer.Option(
+        "--history",
+        metavar="FILE|none",
+        help="The store of runs: ~/.local/state/checkrunner/history.db, or the setting history; none for none.",
         rich_help_panel=_KEPT,
     ),
 ]
