@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from checkrunner.cli.failure import forget_stdout
-from checkrunner.cli.options import HistoryFile
+from checkrunner.cli.options import History
 
 __all__ = ["DIFF_EXAMPLES", "diff"]
 
@@ -41,7 +41,7 @@ def diff(
     format_name: Annotated[
         str | None, typer.Option("--format", metavar="FORMAT", help="terminal (default) or json.")
     ] = None,
-    history: HistoryFile = None,
+    history: History = None,
     color: Annotated[str | None, typer.Option("--color", metavar="WHEN", help="auto, always or never.")] = None,
 ) -> int:
     """Tell what changed between two runs that are kept in the store.

@@ -10,7 +10,7 @@ __all__ = [
     "AllowEmpty",
     "AskVaultPass",
     "ExtraVars",
-    "HistoryFile",
+    "History",
     "Inventory",
     "Keep",
     "KeepRemote",
@@ -135,6 +135,15 @@ PlaybookDir = Annotated[
     ),
 ]
 
+History = Annotated[
+    str | None,
+    typer.Option(
+        "--history",
+        metavar="FILE",
+        help="The store of runs: this file instead of ~/.local/state/checkrunner/history.db; none for none.",
+        rich_help_panel=_KEPT,
+    ),
+]
 Keep = Annotated[
     str | None,
     typer.Option(
@@ -151,16 +160,6 @@ KeepRemote = Annotated[
         "--keep-remote",
         metavar="TIME",
         help="Leave the outputs on the hosts for so long after the run.",
-        rich_help_panel=_KEPT,
-    ),
-]
-
-HistoryFile = Annotated[
-    str | None,
-    typer.Option(
-        "--history",
-        metavar="FILE|none",
-        help="The store of runs: ~/.local/state/checkrunner/history.db, or the setting history; none for none.",
         rich_help_panel=_KEPT,
     ),
 ]
