@@ -18,6 +18,7 @@ from checkrunner.model.history import Detail
 from checkrunner.model.report import Finding, Report
 from checkrunner.render.cells import Cells, CheckCells
 from checkrunner.render.choice import telling_reasons
+from checkrunner.render.drift import drift_lines
 from checkrunner.render.finding_facts import reason_text
 from checkrunner.render.finding_lines import FindingLines
 from checkrunner.render.headline import unseen_text
@@ -147,7 +148,12 @@ class _Suites:
             f'<testcase name="ended normally" classname="{_attribute(self._book)}.run" time="{_decimal(run.elapsed_s)}"'
         )
         tests = [start, f">{inner}</testcase>\n" if inner else "/>\n"]
-        yield from self._wrapped("run", Counter({"" if fine else "error": 1}), facts, tests, said=self._report.warnings)
+        yield from self._wrapped("run", Counter({"" if fine else "error": 1}), facts, tests, said=self._said())
+
+    def _said(self) -> tuple[Iterable[str], Iterable[str]]:
+        """What is told of the run as a whole, and what it warns of."""
+        report = self._report
+        return drift_lines(report.drift, report.run.started_at, Style(False), _WIDTH), report.warnings
 
     def _wrapped(
         self,
@@ -155,7 +161,7 @@ class _Suites:
         elements: Mapping[str, int],
         facts: Mapping[str, str],
         tests: list[str],
-        said: tuple[str, ...] = (),
+        said: tuple[Iterable[str], Iterable[str]] = ((), ()),
     ) -> Iterator[str]:
         run = self._report.run
         began = run.started_at.astimezone(UTC)
@@ -169,7 +175,8 @@ class _Suites:
         yield from (f'<property name="{fact}" value="{_attribute(value)}"/>' for fact, value in facts.items() if value)
         yield "</properties>\n"
         yield from tests
-        yield f"<system-out/>\n<system-err>{_lines(said)}</system-err>\n</testsuite>\n"
+        out, err = map(_lines, said)
+        yield f"<system-out>{out}</system-out>\n<system-err>{err}</system-err>\n</testsuite>\n"
 
 
 def _element(name: str, kind: str, message: str, body: str) -> str:

@@ -11,6 +11,7 @@ from checkrunner.model.history import Detail
 from checkrunner.model.report import Finding, Incomplete, Report
 from checkrunner.model.results import Slice, SliceMode
 from checkrunner.render.choice import telling_reasons
+from checkrunner.render.drift import change_text, drift_title, quiet_texts
 from checkrunner.render.finding_facts import facts_of, notes_of, place_of, reason_text
 from checkrunner.render.gfm import cell, code, fence, prose
 from checkrunner.render.headline import (
@@ -88,11 +89,30 @@ class _Page:
             if sentence:
                 yield ""
                 yield f"**{_prose(sentence)}**"
+        yield from self._drift()
         if rows := [*map(self._row, self._sorted.findings), *map(_host_row, self._sorted.incomplete)]:
             yield ""
             yield "| | check | where | what | since |"
             yield "| --- | --- | --- | --- | --- |"
             yield from _fitting(rows, _TABLE, _more_row)
+
+    def _drift(self) -> Iterator[str]:
+        """What changed since the last run."""
+        drift = self._report.drift
+        if drift is None:
+            return
+        yield ""
+        yield f"**{_prose(drift_title(drift))}**"
+        yield ""
+        loud = [change for change in drift.changes if change.is_worse]
+        told = [change_text(change, self._began) for change in loud]
+        if more := drift.worse - len(loud):
+            told.append(f"{more:,} more got worse")
+        told += quiet_texts(drift)
+        if drift.unchanged:
+            told.append(f"as before: {count_of(drift.unchanged, 'thing')} in trouble")
+        told += [f"mind: {sentence}" for sentence in drift.unlike]
+        yield from _fitting((f"- {_prose(text)}" for text in told), _LIST, _more_item)
 
     def _row(self, finding: Finding) -> str:
         reasons = telling_reasons(finding)

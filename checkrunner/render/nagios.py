@@ -57,7 +57,7 @@ def _text(report: Report) -> str:
     sorted_ = Sorted(report)
     critical = [finding for finding in sorted_.findings if finding.verdict is VerdictState.CRIT]
     others = [finding for finding in sorted_.findings if finding.verdict in {VerdictState.UNKNOWN, VerdictState.WARN}]
-    items = [f"{counts_of(report)} on {count_of(totals.hosts, 'host')}", *_of_run(report)]
+    items = [f"{counts_of(report)} on {count_of(totals.hosts, 'host')}", *_of_run(report), *_drift(report)]
     items += [*map(_item, critical), *map(_not_seen, sorted_.incomplete), *map(_item, others)]
     if sorted_.silenced:
         items.append(f"{len(sorted_.silenced):,} silenced")
@@ -70,6 +70,11 @@ def _of_run(report: Report) -> Iterator[str]:
         yield _plain(run.error)
     elif run.ended != "normal":
         yield f"the run ended early ({_plain(run.ended)})"
+
+
+def _drift(report: Report) -> Iterator[str]:
+    if report.drift is not None and report.drift.worse:
+        yield f"{report.drift.worse:,} got worse"
 
 
 def _not_seen(entry: Incomplete) -> str:
