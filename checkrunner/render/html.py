@@ -22,7 +22,7 @@ from checkrunner.model.report import Report
 from checkrunner.render.choice import telling_reasons
 from checkrunner.render.finding_facts import facts_of, notes_of, place_of, reason_text
 from checkrunner.render.html_page import page_of
-from checkrunner.render.html_words import age, change_words, names_of, plural, stamp
+from checkrunner.render.html_words import age, change_words, kinds_of, names_of, plural, stamp
 from checkrunner.render.layout import count_of, duration
 from checkrunner.render.safe import safe
 from checkrunner.render.values import value_words
@@ -65,9 +65,9 @@ def _environment() -> jinja2.Environment:
         auto_reload=False,
     )
     environment.filters.update(
-        age=age, change_words=change_words, count_of=count_of, duration=duration, facts=facts_of, names=names_of,
-        notes=notes_of, place=place_of, plural=plural, reason=reason_text, stamp=stamp, telling=telling_reasons,
-        value_words=value_words,
+        age=age, change_words=change_words, count_of=count_of, duration=duration, facts=facts_of, kinds=kinds_of,
+        names=names_of, notes=notes_of, place=place_of, plural=plural, reason=reason_text, stamp=stamp,
+        telling=telling_reasons, value_words=value_words,
     )  # fmt: skip
     return environment
 

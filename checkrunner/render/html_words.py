@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
 
@@ -11,7 +12,18 @@ from checkrunner.model.drift import Change, ChangeKind
 from checkrunner.model.report import Finding, Report
 from checkrunner.model.results import VerdictState
 
-__all__ = ["LETTERS", "WORDS", "age", "change_words", "letter_of", "names_of", "plural", "stamp", "status_of"]
+__all__ = [
+    "LETTERS",
+    "WORDS",
+    "age",
+    "change_words",
+    "kinds_of",
+    "letter_of",
+    "names_of",
+    "plural",
+    "stamp",
+    "status_of",
+]
 
 LETTERS: Mapping[VerdictState, str] = MappingProxyType(
     {
@@ -100,6 +112,12 @@ def age(since: datetime, now: datetime) -> str:
             number = int(seconds // size)
             return f"{number:,} {plural(number, unit)}"
     return "less than a minute"
+
+
+def kinds_of(changes: Sequence[Change]) -> str:
+    """``3 better, 1 flapping``."""
+    counts = Counter("flapping" if change.flapping else _CHANGES[change.kind] for change in changes)
+    return ", ".join(f"{number:,} {word}" for word, number in counts.items())
 
 
 def change_words(change: Change) -> str:

@@ -157,6 +157,7 @@ def test_since_silenced_suppressed_drift_and_fix_are_told() -> None:
     assert "until 2026-03-15 02:30 UTC could not be ended: df waits in rpc_wait_bit_killable" in text
     assert "2 changes for the worse since 2026-03-14 06:25 UTC" in text
     assert "worse: ok, now critical" in text
+    assert "1 better" in text
     assert "312 checks are not ok for the same reasons as before." in text
     assert "to do Is the host on? Is it in the right network?" in text
     assert f"journalctl -u {first.check} -S -1h | tail -50" in text
