@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import Field, ValidationError
 
-from checkrunner.load.report_leaves import KINDS, Count, Metadata
+from checkrunner.load.report_drift import ChangePart, DriftPart
+from checkrunner.load.report_leaves import KINDS, Count, Metadata, Time
 from checkrunner.load.report_parts import (
     BudgetPart,
     IncompletePart,
@@ -50,6 +51,8 @@ class _FindingPart(VariantPart):
     because: str = ""
     explained_by: str = ""
     novelty: Literal["", "new", "known"] = ""
+    since: Time | None = None
+    changes: Count = 0
     severity: Severity = Severity.CRITICAL
     verdict: VerdictState
     noted: bool = False
@@ -73,7 +76,7 @@ class _FindingPart(VariantPart):
             name: getattr(self, name)
             for name in (
                 *("id", "check", "because", "explained_by", "novelty", "severity", "verdict", "execution"),
-                *("folded_by", "item_count", "result", "seen", "why", "fix"),
+                *("folded_by", "since", "changes", "item_count", "result", "seen", "why", "fix"),
             )
         }
         where = self.where(names_in)
@@ -102,6 +105,7 @@ class _ReportPart(Part):
     play: str = ""
     findings: tuple[_FindingPart, ...]
     incomplete: tuple[IncompletePart, ...]
+    drift: DriftPart | None = None
     metrics: tuple[MetricsPart, ...] = ()
     messages: tuple[MessagePart, ...] = ()
     warnings: tuple[str, ...]
@@ -117,6 +121,7 @@ class _ReportPart(Part):
             totals=self.totals.made(),
             findings=tuple(finding.finding(self.play, names_in) for finding in self.findings),
             incomplete=tuple(entry.made(names_in) for entry in self.incomplete),
+            drift=self.drift.made(names_in) if self.drift else None,
             metrics=some(self.metrics),
             messages=tuple(message.made(names_in) for message in self.messages),
             warnings=self.warnings,
@@ -242,6 +247,8 @@ _PARTS: dict[str, type[Part]] = {
     "totals": TotalsPart,
     "findings": _FindingPart,
     "incomplete": IncompletePart,
+    "drift": DriftPart,
+    "changes": ChangePart,
     "metrics": MetricsPart,
     "messages": MessagePart,
     "omissions": OmissionPart,

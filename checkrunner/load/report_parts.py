@@ -40,6 +40,7 @@ __all__ = [
     "MetricsPart",
     "NamesIn",
     "OmissionPart",
+    "OnHostsPart",
     "Part",
     "ReasonPart",
     "RunPart",
@@ -187,7 +188,9 @@ class SlicePart(Part):
         return SliceMode.TAIL if at_end else SliceMode.LINES
 
 
-class _OnHosts(Part):
+class OnHostsPart(Part):
+    """Something that is so on hosts."""
+
     hosts: str
     host_count: Count = 1
 
@@ -197,7 +200,7 @@ class _OnHosts(Part):
         return {"hosts": self.hosts, "names": names, "unnamed": self.host_count - len(names)}
 
 
-class VariantPart(_OnHosts):
+class VariantPart(OnHostsPart):
     """A variant of a finding."""
 
     slices: tuple[SlicePart, ...] = ()
@@ -219,7 +222,7 @@ class MetricsPart(Part):
         return CheckValues(check=self.check, items=self.items, values=some(self.values))
 
 
-class MessagePart(_OnHosts):
+class MessagePart(OnHostsPart):
     """An entry of `messages`."""
 
     check: str
@@ -231,7 +234,7 @@ class MessagePart(_OnHosts):
         return Message(check=self.check, name=self.name or self.check, text=self.text, **self.where(names_in))
 
 
-class IncompletePart(_OnHosts):
+class IncompletePart(OnHostsPart):
     """An entry of `incomplete`."""
 
     state: HostState

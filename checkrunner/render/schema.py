@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from checkrunner.model.report import REPORT_SCHEMA
 from checkrunner.model.results import CaptureState, Execution, HostState, VerdictState
+from checkrunner.render.schema_drift import drift_schemas
 from checkrunner.render.schema_finding import finding_schemas
 from checkrunner.render.schema_parts import Schema, array_of, axis_of, count_of, enum_of, number_of, object_of, text_of
 
@@ -19,6 +20,7 @@ def report_schema() -> Schema:
         **_report(),
         "$defs": {
             **finding_schemas(),
+            **drift_schemas(),
             "metrics": _metrics(),
             "message": _message(),
             "incomplete": _incomplete(),
@@ -40,6 +42,7 @@ def _report() -> Schema:
                 "Hosts that could not be looked at, or not to the end, folded by state and reason.",
                 {"$ref": "#/$defs/incomplete"},
             ),
+            "drift": {"$ref": "#/$defs/drift"},
             "metrics": array_of("Values of each check that takes some, over all hosts.", {"$ref": "#/$defs/metrics"}),
             "messages": array_of("What tasks had to say, in their order.", {"$ref": "#/$defs/message"}),
             "warnings": array_of("What was odd about inventory, settings or hosts.", text_of("One warning.")),
@@ -53,7 +56,7 @@ def _report() -> Schema:
             },
             "budget": _budget(),
         },
-        optional=("play", "metrics", "messages", "redacted"),
+        optional=("play", "drift", "metrics", "messages", "redacted"),
     )
 
 
