@@ -178,7 +178,7 @@ def _report(names: list[str], rows: list[list[str]], findings: list[Finding], aw
                        reason="could not be ended: df waits in rpc_wait_bit_killable", **named(names[-2:])),
         ),
         drift=Drift(against="20260314T062500-11aa", against_started_at=STARTED - timedelta(minutes=5),
-                    changes=tuple(changes), unchanged=312),
+                    changes=tuple(changes), unchanged=312, worse=2,),
     )  # fmt: skip
 
 

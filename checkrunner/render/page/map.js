@@ -8,7 +8,7 @@ const MOST_PRINTED = 250;
 const rowOf = data.rows.of.map((row) => row.replace(/(\d+)(\D)/g, (_, number, letter) => letter.repeat(Number(number))));
 const packedRow = (host) => rowOf[data.rows.at[host]];
 const lowerChecks = data.checks.map((key, at) => `${key} ${data.names[at]}`.toLowerCase());
-const unseen = items.filter((item) => item.element.closest("#unseen"));
+const unseen = items.filter((item) => item.element.closest("#unseen, #silenced .items"));
 const skipped = items.filter((item) => item.entry[0] === "s" && item.element.id);
 
 const view = $("#view");
