@@ -38,7 +38,7 @@ def test_outputs_are_kept_here_and_stay_there(cli: CommandLine) -> None:
     (host,) = [finding["hosts"] for finding in outcome.report["findings"]]
     named = run["stay"]["directory"].replace("UID", str(os.getuid())).replace("HOST", host)
     place = Path(named)
-    wait_until(lambda: guards(place), what="somebody who guards what stays")
+    wait_until(lambda: guards(place), what="somebody who guards what stays", deadline_s=60)
     (guard,) = guards(place)
     try:
         assert place.stat().st_mode & 0o777 == 0o700
@@ -46,7 +46,7 @@ def test_outputs_are_kept_here_and_stay_there(cli: CommandLine) -> None:
         assert (place / "fine.stdout").read_text() == "fine\n"
     finally:
         os.kill(guard, signal.SIGTERM)
-    wait_until(lambda: not place.exists(), what="the end of what stays")
+    wait_until(lambda: not place.exists(), what="the end of what stays", deadline_s=60)
 
     read = cli.call_here(cli.argv("read", run["id"], host, "log", "--lines", "39999:", "--history", store))
     assert (read.code, read.stdout) == (0, "line 39999 is fine\nline 40000 is fine\n")
