@@ -24,9 +24,7 @@ checkrunner read last web01/app-log/stdout:118-119,240
 
 
 def read(
-    run: Annotated[
-        str, typer.Argument(metavar="RUN", help="A run: its number, its id or how that begins, or last.")
-    ],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run: its number, its id or how that begins, or last.")],
     host: Annotated[str, typer.Argument(metavar="HOST", help="The host, or an evidence id of a report.")],
     check: Annotated[str | None, typer.Argument(metavar="CHECK", help="The check.")] = None,
     stream: Annotated[
