@@ -16,6 +16,8 @@ from checkrunner.findings.novelty import Witnesses, put_news_first
 from checkrunner.findings.past import NoPast
 from checkrunner.findings.rank import ranked
 from checkrunner.findings.redact import NullRedactor
+from checkrunner.findings.silences import unsilenced
+from checkrunner.findings.suppressions import fold_suppressed
 from checkrunner.findings.totals import count, looked_everywhere
 from checkrunner.model.plan import HostOutcome
 from checkrunner.model.report import Report, RunInfo
@@ -45,34 +47,44 @@ def build_report(
     notes and warnings (slices arrive masked). `texts` renders why and fix for the exemplar of
     a finding; without it they are shown as written. So with `titles`, which has to be the same for all of a finding.
     `to_text` is the JSON renderer, for the size in `budget`; `budget_tokens` is what that may be as `counter` counts it
-    (see `budget.fit`). `past` tells new findings from known ones. `witnesses`: hosts where a check
+    (see `budget.fit`). `past` tells new findings from known ones, and what
+    is silenced: that does not count for the exit code. `witnesses`: hosts where a check
     is fine; what lines are there, too, are told last.
 
     Cost: linear in the outcomes; a healthy one costs about a microsecond, others what masking their slices costs.
     """
     outcomes = put_news_first(outcomes, past, witnesses)
+    past = past or NoPast()
     held = HeldBack(outcomes)
     building = Making(
         redactor or NullRedactor(), texts or as_written, titles or name_as_written, limits or ReportLimits(), held
     )
     totals = count(outcomes)
     groups = ranked(
-        group(outcomes, variants=building.limits.variants, of_items=building.limits.item_variants), past or NoPast()
+        group(
+            outcomes,
+            variants=building.limits.variants,
+            of_items=building.limits.item_variants,
+            silence=past.silence,
+        ),
+        past,
     )
     findings = tuple(building.finding(entry) for entry in groups)
-    incomplete = tuple(building.incomplete(entry) for entry in fold_incomplete(outcomes))
+    incomplete = tuple(building.incomplete(entry) for entry in fold_incomplete(outcomes, past.silence))
     building.captures(outcomes)
+    told = unsilenced(outcomes, past)
     report = Report(
         run=replace(
             run,
             complete=looked_everywhere(totals),
-            exit_code=exit_code(totals, run.ended),
+            exit_code=exit_code(totals if told is outcomes else count(told), run.ended),
             error=building.text(run.error),
             waits=building.waits(run.waits),
         ),
         totals=totals,
         findings=findings,
         incomplete=incomplete,
+        suppressed=tuple(building.suppressed(entry) for entry in fold_suppressed(outcomes, past)),
         metrics=building.metrics(outcomes),
         messages=building.messages(outcomes),
         warnings=building.warnings(warnings, outcomes),

@@ -14,12 +14,23 @@ from checkrunner.findings.near import Differing
 from checkrunner.findings.numbers import shared_reasons, shared_result, shared_seen
 from checkrunner.findings.said import said
 from checkrunner.findings.secret_tags import outside_tags
+from checkrunner.findings.silences import silenced
 from checkrunner.findings.slices import is_binary
 from checkrunner.findings.totals import capture_of, execution_of
 from checkrunner.findings.values import shared_metrics, shared_values
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.plan import CheckOutcome, HostOutcome
-from checkrunner.model.report import CheckValues, Finding, Incomplete, Message, Omission, Variant, Wait
+from checkrunner.model.report import (
+    CheckValues,
+    Finding,
+    Incomplete,
+    Message,
+    Omission,
+    Silenced,
+    Suppressed,
+    Variant,
+    Wait,
+)
 from checkrunner.model.results import CaptureState, Execution, Reason, SliceMode, Stream, VerdictState
 from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Template
@@ -134,6 +145,7 @@ class Making:
             folded_by=_folded_by(entry, differ=differ),
             explained_by=entry.cause,
             novelty=entry.novelty,
+            silenced=self._silenced(silenced(entry.silence)),
             notes=self._notes(entry),
             why=self.text(why),
             fix=self.text(fix),
@@ -180,7 +192,16 @@ class Making:
             hosts=self._hosts(entry.names, f"incomplete hosts, {entry.state}", folded=entry.hosts),
             reason=self.text(entry.reason),
             hint=self.text(entry.hint),
+            silenced=self._silenced(entry.silenced),
         )
+
+    def _silenced(self, entry: Silenced | None) -> Silenced | None:
+        return entry and replace(entry, why=self.text(entry.why), by=self.text(entry.by))
+
+    def suppressed(self, entry: Suppressed) -> Suppressed:
+        """A check that was not run on hosts because it does harm there."""
+        hosts = self._hosts(entry.names, f"suppressed check {entry.check}")
+        return replace(entry, hosts=hosts, reason=self.text(entry.reason))
 
     def captures(self, outcomes: Iterable[HostOutcome]) -> None:
         """Output that a command wrote and that was not kept on its host, by check."""

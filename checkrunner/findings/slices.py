@@ -45,7 +45,9 @@ __all__ = [
     "Render",
     "early_queries",
     "is_binary",
+    "mask_of",
     "queries",
+    "segment",
     "shapes",
     "show",
     "witness_queries",
@@ -102,7 +104,7 @@ def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor, rc:
     """Make a slice of what the host sent: text view, secrets masked (the step's answers, those in its environment,
     known by type or name, whatever `redactor` does), evidence id. Where the lines have no numbers (`SliceMode.BYTES`)
     there is no evidence id. Of a salient slice it chooses among the lines that the host sent; `rc` is the command's."""
-    mask = _mask_of(step, redactor)
+    mask = mask_of(step, redactor)
     query = raw.query
     lines = masked_lines([line_view(line) for line in _split(raw)], mask)
     shown = Slice(
@@ -116,7 +118,7 @@ def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor, rc:
     if query.mode is SliceMode.SALIENT or _are_too_many(step.planned.check, shown):
         shown = _chosen(step.planned.check, shown, raw, rc)
     ranges = shown.ranges
-    evidence = evidence_id(_segment(host), _segment(key), query.stream, ranges) if ranges else ""
+    evidence = evidence_id(segment(host), segment(key), query.stream, ranges) if ranges else ""
     return replace(shown, evidence=evidence)
 
 
@@ -124,11 +126,12 @@ def shapes(step: Step, raw: RawSlice, redactor: Redactor) -> frozenset[str]:
     """The shapes of the lines of a salient slice that nobody is to see: of a host where the check is fine."""
     from checkrunner.findings.salience import shape_of  # as below
 
-    lines = masked_lines([line_view(line) for line in raw.lines], _mask_of(step, redactor))
+    lines = masked_lines([line_view(line) for line in raw.lines], mask_of(step, redactor))
     return frozenset(shape_of(line.text) for line in lines)
 
 
-def _mask_of(step: Step, redactor: Redactor) -> Callable[[str], str]:
+def mask_of(step: Step, redactor: Redactor) -> Callable[[str], str]:
+    """What masks an output of the step: secrets of the run, and those that the step itself has."""
     env = step.command.env
     given = [*env.values(), *(prompt.answer for prompt in step.command.prompts)]
     secrets: list[Secret | str] = [value for value in given if isinstance(value, Secret)]
@@ -185,7 +188,7 @@ def _are_too_many(check: Check, made: Slice) -> bool:
     return made.query.mode is SliceMode.MATCH and not check.slices and len(made.lines) > DECIDING_LINES
 
 
-def _segment(name: str) -> str:
+def segment(name: str) -> str:
     """Evidence ids have three parts between slashes."""
     return name.replace("%", "%25").replace("/", "%2F") if "/" in name else name
 
