@@ -7,54 +7,17 @@ need (`model/options.py`).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from checkrunner.model.errors import SettingsError, UnknownNameError
-from checkrunner.model.options import LocalOptions, RunOptions, SessionOptions, SshOptions
+from checkrunner.model.options import KeepOptions, LocalOptions, RunOptions, SessionOptions, SshOptions
 from checkrunner.model.playbook import Become
-from checkrunner.model.setting_values import (
-    budget,
-    choice,
-    count,
-    listed,
-    parse_seconds,
-    paths,
-    positive_seconds,
-    secret,
-    size,
-    sources,
-    text_of,
-    vocabulary,
-)
 from checkrunner.model.sources import Secret
+from checkrunner.setting_table import PREFIX, SETTINGS, Setting
 
-__all__ = ["SETTINGS", "Setting", "Settings", "resolve_settings"]
-
-_PREFIX = "CHECKRUNNER_"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """One setting: its name (also its key in checkrunner.toml), reader of texts and values, default, help text.
-
-    `foreign` is a variable of another program that gives it where its own is not set. A `secret` one is not taken from
-    a file. Of one that `adds` the values of all places count together: nobody loses one by giving another.
-    """
-
-    name: str
-    read: Callable[[object], object]
-    default: object
-    help: str
-    foreign: str = ""
-    secret: bool = False
-    adds: bool = False
-
-    @property
-    def variable(self) -> str:
-        """The environment variable that gives it."""
-        return _PREFIX + self.name.upper()
+__all__ = ["Settings", "resolve_settings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +106,15 @@ class Settings:
             hello_timeout_s=self._number("start_timeout"),
             reconnect_s=self._number("reconnect"),
             unnoticed_s=self.ssh_options().unnoticed_s,
+            stay_s=self._number("keep_remote"),
+        )
+
+    def keep_options(self) -> KeepOptions:
+        """The group for what is kept of outputs after the run."""
+        return KeepOptions(
+            which=str(self.values["keep"]),
+            output_bytes=int(self._number("keep_bytes")),
+            total_bytes=int(self._number("keep_total")),
         )
 
     def ssh_options(self, password: Secret | None = None) -> SshOptions:
@@ -181,106 +153,6 @@ class Settings:
         return LocalOptions()
 
 
-def _patterns(value: object) -> tuple[str, ...]:
-    """One pattern, one a line, or a list of them."""
-    from checkrunner.ownpatterns import check_pattern
-
-    patterns = [line for line in value.split("\n") if line] if isinstance(value, str) else value
-    if not isinstance(patterns, list | tuple) or not all(isinstance(one, str) for one in patterns):
-        raise ValueError("expected a list of regular expressions")
-    for pattern in patterns:
-        try:
-            check_pattern(pattern)
-        except ValueError as error:
-            raise ValueError(f"{pattern!r}: {error}" if len(patterns) > 1 else str(error)) from None
-    return tuple(patterns)
-
-
-SETTINGS: Mapping[str, Setting] = {
-    setting.name: setting
-    for setting in (
-        Setting(name="inventory", read=sources, default=(), help="inventory sources (a list in checkrunner.toml)"),
-        Setting(name="forks", read=count, default=100, help="hosts worked on at the same time"),
-        Setting(name="timeout", read=positive_seconds, default=60.0, help="a check's time where it names none"),
-        Setting(name="connect_timeout", read=positive_seconds, default=10.0, help="time for one host's connection"),
-        Setting(name="start_timeout", read=positive_seconds, default=30.0, help="time for the start on one host"),
-        Setting(name="deadline", read=parse_seconds, default=0.0, help="time for the whole run; 0 means no limit"),
-        Setting(name="reconnect", read=parse_seconds, default=20.0, help="time to get back a lost link; 0 means never"),
-        Setting(name="keepalive", read=positive_seconds, default=5.0, help="seconds between keepalive questions"),
-        Setting(name="capture_bytes", read=size, default=64 << 20, help="most bytes kept of each output stream"),
-        Setting(name="host_bytes", read=size, default=256 << 20, help="most bytes of all captures on one host"),
-        Setting(name="max_sessions", read=count, default=16, help="named sessions on one host"),
-        Setting(name="user", read=text_of, default=None, help="login name where the inventory names none"),
-        Setting(name="private_key", read=text_of, default=None, help="private key file for SSH"),
-        Setting(name="known_hosts", read=paths, default=(), help="known_hosts files instead of OpenSSH's"),
-        Setting(
-            name="host_key_checking",
-            read=choice("yes", "accept-new", "no"),
-            default="yes",
-            help="yes, accept-new (remember an unknown key) or no (dangerous)",
-        ),
-        Setting(name="ssh_config", read=text_of, default=None, help="SSH client configuration file; none for none"),
-        Setting(name="ssh_common_args", read=text_of, default=None, help="OpenSSH-style options for every host"),
-        Setting(
-            name="become",
-            read=choice("yes", "no"),
-            default="no",
-            help="run checks as another user",
-        ),
-        Setting(name="become_user", read=text_of, default="root", help="that user"),
-        Setting(name="become_method", read=choice("sudo", "su", "doas"), default="sudo", help="how: sudo, su or doas"),
-        Setting(
-            name="become_password",
-            read=secret,
-            default=None,
-            help="what that asks for; never read from a file",
-            secret=True,
-        ),
-        Setting(
-            name="vault_password_file",
-            read=sources,
-            default=(),
-            help="file with the password of vaults, or program that prints it (or a list of them)",
-            foreign="ANSIBLE_VAULT_PASSWORD_FILE",
-        ),
-        Setting(
-            name="vault_id",
-            read=listed,
-            default=(),
-            help="vault passwords as LABEL@FILE, separated by commas",
-            foreign="ANSIBLE_VAULT_IDENTITY_LIST",
-        ),
-        Setting(
-            name="program_timeout",
-            read=positive_seconds,
-            default=60.0,
-            help="time for a program that prints an inventory, a password or a secret",
-        ),
-        Setting(
-            name="redact",
-            read=_patterns,
-            default=(),
-            help="regular expressions of more secrets to mask (a list in checkrunner.toml); those of all places count",
-            adds=True,
-        ),
-        Setting(
-            name="budget_tokens",
-            read=budget,
-            default=4000,
-            help="most tokens that the JSON report takes (at least 500); 0 means no limit",
-        ),
-        Setting(
-            name="tokens_of",
-            read=vocabulary,
-            default="o200k_base",
-            help="vocabulary whose tokens are counted, or a factor to o200k_base",
-        ),
-        Setting(name="color", read=choice("auto", "always", "never"), default="auto", help="auto, always or never"),
-    )
-}
-"""Every setting by name. docs/settings.md holds the same table."""
-
-
 def resolve_settings(
     flags: Mapping[str, object], *, environ: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> Settings:
@@ -302,7 +174,7 @@ def resolve_settings(
             values[name] = setting.default if origin == "default" else _read(setting, raw, origin)
         origins[name] = origin
     for variable in environ:
-        if variable.startswith(_PREFIX) and variable != f"{_PREFIX}CONFIG":
+        if variable.startswith(PREFIX) and variable != f"{PREFIX}CONFIG":
             _known("environment variable", variable, [s.variable for s in SETTINGS.values()])
     if environ is os.environ:
         for setting in SETTINGS.values():
@@ -369,7 +241,7 @@ def _pick(
 
 def _read_file(environ: Mapping[str, str], cwd: Path, home: str) -> tuple[Mapping[str, object], str]:
     """The first of $CHECKRUNNER_CONFIG, ./checkrunner.toml and ~/.config/checkrunner/checkrunner.toml that exists."""
-    named = environ.get(f"{_PREFIX}CONFIG")
+    named = environ.get(f"{PREFIX}CONFIG")
     candidates = [Path(named)] if named else [cwd / "checkrunner.toml"]
     if not named:
         config_home = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
@@ -377,7 +249,7 @@ def _read_file(environ: Mapping[str, str], cwd: Path, home: str) -> tuple[Mappin
     for path in candidates:
         if not path.is_file():
             if named:
-                raise SettingsError("config", named, f"{_PREFIX}CONFIG", "there is no such file")
+                raise SettingsError("config", named, f"{PREFIX}CONFIG", "there is no such file")
             continue
         import tomllib
 

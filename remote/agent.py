@@ -2335,10 +2335,6 @@ class Agent(object):
                     self.inbox = self.inbox[end + 1 :]
                     self.scanned = 0
                     continue
-                if end == 0 and self.hello is None:
-                    # Given to start-up files that read, and not read by them.
-                    del self.inbox[:1]
-                    continue
                 self.header = self.parse_header(bytes(self.inbox[:end]))
                 del self.inbox[: end + 1]
                 self.scanned = 0
@@ -2426,7 +2422,7 @@ class Agent(object):
         module = type(sys)(name)
         ASSEMBLE(module.__dict__, decompress(values.get("code", b"")).split(b"\0"))
         setattr(self, name, module)
-        if name in ("resume", "groups"):
+        if name in ("resume", "groups", "keeping"):
             module.begin(self)
         self.say({"t": "ok", "id": ident})
         for session in self.everyone():
@@ -2460,7 +2456,7 @@ class Agent(object):
         if version != VERSION:
             raise Broken("version", "the agent speaks version %d, the client %d" % (VERSION, version))
         self.hello = keys
-        self.needed.add("resume")  # it comes unasked
+        self.needed.update(("resume", "keeping"))  # they come unasked
         if self.bash_version:
             self.greet()
 

@@ -430,7 +430,7 @@ ${_said}fi$_nl"
 _serve_slice() {
     eval "_x=\${_phase$_k_of-}"
     case $_k_mode:$_k_stream in
-    head:std* | tail:std* | lines:std* | bytes:std* | match:std* | salient:std*) ;;
+    head:std* | tail:std* | lines:std* | bytes:std* | match:std* | salient:std* | packed:std*) ;;
     *)
         _refuse "$_id" bad_request "no mode $_k_mode of a stream $_k_stream"
         return
@@ -1474,13 +1474,27 @@ _slice() {
     _size=$(wc -c <"$_file")
     _total=0
     [ ! -s "$_file" ] || read -r _total <"$_file.n" || return 0
-    if [ "$4" = bytes ]; then
+    if [ "$4" = bytes ] || [ "$4" = packed ]; then
         _n=$(($6 - $5))
         [ "$_n" -le "${10}" ] || _n=${10}
         [ "$_n" -le $((_size - $5)) ] || _n=$((_size - $5))
         [ "$_n" -ge 0 ] || _n=0
-        printf '{"t":"slice","id":%s,"total":%s,"more":0,"lines":[[0,%s,0]],"payload":%s}\n' "$2" "$_total" "$_n" "$_n"
-        [ "$_n" = 0 ] || tail -c +$(($5 + 1)) "$_file" | head -c "$_n"
+        _x=0
+        [ "$4" = bytes ] || _x=$((1 + $(head -c "$5" "$_file" | tr -cd '\n' | wc -c)))
+        _p=$_n
+        if [ "$4" = packed ] && [ "$_n" -gt 100 ] && command -v gzip >/dev/null 2>&1; then
+            tail -c +$(($5 + 1)) "$_file" | head -c "$_n" | gzip -c >"$_d/a$2.z" && _p=$(wc -c <"$_d/a$2.z")
+        fi
+        if [ "$_p" -gt 0 ] && [ "$_p" -lt "$_n" ]; then
+            printf '{"t":"slice","id":%s,"total":%s,"more":0,"lines":[[%s,%s,0]],"unpacked":%s,"payload":%s}\n' \
+                "$2" "$_total" "$_x" "$_n" "$_n" $((_p))
+            cat "$_d/a$2.z"
+        else
+            printf '{"t":"slice","id":%s,"total":%s,"more":0,"lines":[[%s,%s,0]],"payload":%s}\n' \
+                "$2" "$_total" "$_x" "$_n" "$_n"
+            [ "$_n" = 0 ] || tail -c +$(($5 + 1)) "$_file" | head -c "$_n"
+        fi
+        rm -f "$_d/a$2.z"
         return 0
     fi
     _from=1 _to=0 _tail=0
@@ -1940,7 +1954,7 @@ _main() {
     _random=${_random:-$$$(date +%s)}
     _now
     _epoch=$(($(date +%s) * 100 - _t))
-    _lacks='states prompts tty sample keep archive memory linger python_patterns'
+    _lacks='states prompts tty sample keep stay archive memory linger python_patterns'
     _fractions=
     sleep 0.01 2>/dev/null && _fractions=1
     _fullblock=

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checkrunner.link.accounts import Accounts
@@ -23,10 +24,12 @@ __all__ = ["Links"]
 
 
 class Links:
-    """Makes a transport when a host first needs it. `password` is what a prompt gave."""
+    """Makes a transport when a host first needs it. `password` is what a prompt gave; `run` is the run's id:
+    the directory of what stays on hosts is called after it."""
 
-    def __init__(self, settings: Settings, password: Secret | None = None) -> None:
+    def __init__(self, settings: Settings, password: Secret | None = None, *, run: str = "") -> None:
         self._settings = settings
+        self._options = replace(settings.session_options(), stay_name=run)
         self._ssh = settings.ssh_options(password)
         self._transports: dict[str, Transport] = {}
         self._tried: dict[str, Tried] = {}
@@ -42,7 +45,7 @@ class Links:
         error = unsupported(host)
         if error is not None:
             raise error
-        options = self._settings.session_options()
+        options = self._options
         login = await open_session(
             self._transport(host),
             host,
@@ -65,7 +68,7 @@ class Links:
             patient=any(note.startswith("login_reads") for note in login.notes),
             tried=self._tried.setdefault(host.name, Tried()),
         )
-        options = self._settings.session_options()
+        options = self._options
         starter = BecomeStarter(self._transport(host), host, options, self._ssh.connect_timeout_s, becoming)
         session = FramedSession(starter)
         await session.start()

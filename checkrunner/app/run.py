@@ -16,6 +16,7 @@ from checkrunner.app.counting import budget_of
 from checkrunner.app.delegates import Delegates
 from checkrunner.app.identity import new_run_id
 from checkrunner.app.interrupts import interrupts
+from checkrunner.app.keeping import Keeping, stay_of
 from checkrunner.app.links import Links
 from checkrunner.app.masking import redactor_of
 from checkrunner.app.prepare import Prepared
@@ -66,11 +67,12 @@ def run_prepared(
     driver: Driver | None = None,
     keep: Callable[[Sequence[HostOutcome]], None] = lambda _: None,
     past: Past | None = None,
+    keeping: Keeping | None = None,
 ) -> Report:
     """Run it and build the report. An interrupt (SIGINT, SIGTERM, SIGHUP) ends the run early; the report is built all
     the same and says so. `interrupted` tells of one that came before. `driver` answers what commands ask and the
     playbook does not; without one such a question ends its command. `keep` gets what the hosts came to. `past`
-    is what earlier runs showed. `redactor`
+    is what earlier runs showed; `keeping` takes outputs that are to be kept. `redactor`
     is given where it masks more than the report, so that a secret has the same tag everywhere.
 
     Raises UsageError members for connection settings that cannot be used, before anything connects, and nothing that a
@@ -82,8 +84,9 @@ def run_prepared(
     redactor = redactor or make_redactor(prepared, password)
     witnesses = Witnesses()
     past = past or NoPast()
-    scripts = _scripts(plan, redactor, witnesses, past)
-    links = Links(prepared.request.settings, password)
+    run_id = new_run_id(started_at)
+    scripts = _scripts(plan, redactor, witnesses, past, keeping)
+    links = Links(prepared.request.settings, password, run=run_id)
     options, narrowed = _fitting(prepared)
     warnings = [*prepared.warnings, *narrowed, *_elsewhere(prepared.delegates, links)]
     not_done = [links.warnings(script.host) for script in scripts]
@@ -91,7 +94,8 @@ def run_prepared(
     outcomes, reason, waits = asyncio.run(_run(engine, scripts, plan.playbook.plays, links, interrupted, observer))
     by_host = {script.host.name: script for script in scripts}
     outcomes = _among_peers(outcomes, plan, by_host)
-    info = _info(prepared, started_at, round(monotonic() - began, 3), reason, waits)
+    info = _info(prepared, run_id, started_at, round(monotonic() - began, 3), reason, waits)
+    info = replace(info, stay=stay_of(prepared.request.settings, run_id, datetime.now(UTC)))
     keep(outcomes)
     return build_report(
         _noted(outcomes, not_done),
@@ -107,9 +111,11 @@ def run_prepared(
     )
 
 
-def _info(prepared: Prepared, started_at: datetime, elapsed_s: float, reason: str, waits: tuple[Wait, ...]) -> RunInfo:
+def _info(
+    prepared: Prepared, run_id: str, started_at: datetime, elapsed_s: float, reason: str, waits: tuple[Wait, ...]
+) -> RunInfo:
     return RunInfo(
-        id=new_run_id(started_at),
+        id=run_id,
         version=__version__,
         playbook=prepared.playbook.path,
         playbook_digest=prepared.playbook.digest,
@@ -124,10 +130,20 @@ def _info(prepared: Prepared, started_at: datetime, elapsed_s: float, reason: st
     )
 
 
-def _scripts(plan: Plan, redactor: PatternRedactor, witnesses: Witnesses, past: Past) -> list[HostScript]:
+def _scripts(
+    plan: Plan, redactor: PatternRedactor, witnesses: Witnesses, past: Past, keeping: Keeping | None
+) -> list[HostScript]:
     judge = Judge(plan.templates)
     return [
-        HostScript(host, judge=judge, templates=plan.templates, redactor=redactor, witnesses=witnesses, past=past)
+        HostScript(
+            host,
+            judge=judge,
+            templates=plan.templates,
+            redactor=redactor,
+            witnesses=witnesses,
+            past=past,
+            keeping=keeping,
+        )
         for host in plan.hosts
     ]
 

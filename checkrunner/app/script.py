@@ -6,6 +6,7 @@ import functools
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
+from checkrunner.app.keeping import Keeping
 from checkrunner.findings.novelty import Witnesses
 from checkrunner.findings.past import NoPast
 from checkrunner.findings.slices import early_queries, queries, shapes, show, witness_queries
@@ -33,6 +34,7 @@ class HostScript:
 
     __slots__ = (
         "_judge",
+        "_keeping",
         "_names",
         "_past",
         "_plan",
@@ -54,6 +56,7 @@ class HostScript:
         redactor: Redactor,
         witnesses: Witnesses | None = None,
         past: Past | None = None,
+        keeping: Keeping | None = None,
     ) -> None:
         self.host: Host = plan.host
         self.checks: Sequence[PlannedCheck] = plan.checks
@@ -67,6 +70,7 @@ class HostScript:
         self._rcs: dict[str, int] = {}  # of the checks whose command failed
         self._witnesses = witnesses or Witnesses()
         self._past = past or NoPast()
+        self._keeping = keeping
         self._witnessing: set[str] = set()  # checks that are fine here and whose lines are fetched for others
 
     def resolve(self, planned: PlannedCheck, outcomes: Mapping[str, CheckOutcome]) -> Step | Skip | Items | Settled:
@@ -188,11 +192,12 @@ class HostScript:
 
     def keep(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
         """What is to be kept of the outputs after the run."""
-        del step, result, verdict
-        return ()
+        return self._keeping.wanted(self.host.name, step, result, verdict) if self._keeping else ()
 
     def kept(self, step: Step, result: Result, parts: Sequence[RawSlice]) -> None:
         """Take what `keep` asked for."""
+        if self._keeping:
+            self._keeping.take(self.host.name, step, result, parts)
 
     def show(self, step: Step, raw: RawSlice) -> Slice:
         """Text view, redaction and evidence id of what the host sent. Of a host that is fine nothing is shown."""

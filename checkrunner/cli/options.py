@@ -11,6 +11,8 @@ __all__ = [
     "AskVaultPass",
     "ExtraVars",
     "Inventory",
+    "Keep",
+    "KeepRemote",
     "Limit",
     "PlaybookDir",
     "PlaybookName",
@@ -23,6 +25,7 @@ __all__ = [
     "split_words",
 ]
 
+_KEPT = "What is kept"
 _WHICH = "Which hosts and checks"
 _WHAT = "Output"
 
@@ -128,6 +131,26 @@ PlaybookDir = Annotated[
         help="Where group_vars/ and host_vars/ beside the playbook are: the current directory.",
         show_default=False,
         rich_help_panel=_WHICH,
+    ),
+]
+
+Keep = Annotated[
+    str | None,
+    typer.Option(
+        "--keep",
+        metavar="WHICH",
+        help="Outputs that are fetched and kept with the run: of checks that are not ok (failed, the default), of all, "
+        "none. `checkrunner read` shows them.",
+        rich_help_panel=_KEPT,
+    ),
+]
+KeepRemote = Annotated[
+    str | None,
+    typer.Option(
+        "--keep-remote",
+        metavar="TIME",
+        help="Leave the outputs on the hosts for so long after the run.",
+        rich_help_panel=_KEPT,
     ),
 ]
 

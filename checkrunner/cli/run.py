@@ -15,6 +15,8 @@ from checkrunner.cli.options import (
     AskVaultPass,
     ExtraVars,
     Inventory,
+    Keep,
+    KeepRemote,
     Limit,
     PlaybookName,
     Redact,
@@ -199,6 +201,8 @@ def run(
         ),
     ] = None,
     redact: Redact = None,
+    keep: Keep = None,
+    keep_remote: KeepRemote = None,
     color: Annotated[
         str | None,
         typer.Option("--color", metavar="WHEN", help="auto, always or never.", rich_help_panel=_OUTPUT),
@@ -250,6 +254,8 @@ def run(
         "deadline": deadline,
         **_budget(budget_tokens, tokens_of),
         "color": color,
+        "keep": keep,
+        "keep_remote": keep_remote,
         **_become(become, become_user, become_method),
     }
     settings = resolve_settings({**flags, "redact": redact})

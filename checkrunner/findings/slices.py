@@ -45,6 +45,7 @@ __all__ = [
     "Render",
     "early_queries",
     "is_binary",
+    "is_troubled",
     "mask_of",
     "queries",
     "segment",
@@ -84,8 +85,7 @@ def queries(check: Check, step: Step, result: Result, verdict: Verdict, render: 
     A check that is not ok and declares no slice gets of stdout the lines that decided, if there are any; else, and of
     stderr, those that tell most. Nothing is asked of an empty stream or a command that did not run, or twice.
     """
-    troubled = verdict.noted or verdict.state not in {VerdictState.OK, VerdictState.SKIPPED}
-    if not troubled or result.execution is Execution.NOT_RUN:
+    if not is_troubled(verdict) or result.execution is Execution.NOT_RUN:
         return ()
     if check.slices:
         wanted = _declared(check, SliceWhen.FAIL, render)
@@ -130,8 +130,13 @@ def shapes(step: Step, raw: RawSlice, redactor: Redactor) -> frozenset[str]:
     return frozenset(shape_of(line.text) for line in lines)
 
 
+def is_troubled(verdict: Verdict) -> bool:
+    """Whether there is something to be said of it: it is not ok, or is noted."""
+    return verdict.noted or verdict.state not in {VerdictState.OK, VerdictState.SKIPPED}
+
+
 def mask_of(step: Step, redactor: Redactor) -> Callable[[str], str]:
-    """What masks an output of the step: secrets of the run, and those that the step itself has."""
+    """What masks an output of the step: also the secrets that it was given."""
     env = step.command.env
     given = [*env.values(), *(prompt.answer for prompt in step.command.prompts)]
     secrets: list[Secret | str] = [value for value in given if isinstance(value, Secret)]

@@ -338,10 +338,10 @@ def _row(item: object) -> tuple[int, int, int, int, int, int]:
 
 
 def _unpacked(payload: bytes, told: int, size: int) -> bytes:
-    """A payload that came compressed; no more is ever unpacked than the lines are said to have."""
+    """A payload that came compressed (zlib or gzip); no more is ever unpacked than the lines are said to have."""
     if told != size or size > MOST_UNPACKED:
         raise MalformedError(f"unpacked is {told}, the lines add up to {size} bytes, {MOST_UNPACKED} are allowed")
-    unpacker = zlib.decompressobj()
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
     try:
         data = unpacker.decompress(payload, size + 1)
     except zlib.error as error:

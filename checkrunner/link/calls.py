@@ -141,6 +141,11 @@ class Calls:
         return b"".join(call.frame for call in self._open.values())
 
     @property
+    def packed(self) -> bool:
+        """Whether somebody waits for a packed part of an output."""
+        return any(call.query is not None and call.query.mode is SliceMode.PACKED for call in self._open.values())
+
+    @property
     def sessions(self) -> set[str]:
         """The sessions in which a command has ended or may have begun."""
         return {call.session for call in self._open.values() if call.session} | set(self._answered_at)
@@ -233,7 +238,7 @@ def _unasked(answer: _Routed) -> ProtocolError:
 def _check_slice(answer: SliceAnswer, query: SliceQuery) -> None:
     if answer.size > query.max_bytes:
         raise ProtocolError(f"the host sent {answer.size} bytes where at most {query.max_bytes} were asked for")
-    most = 1 if query.mode is SliceMode.BYTES else max(query.max_lines, 0)
+    most = 1 if query.mode in {SliceMode.BYTES, SliceMode.PACKED} else max(query.max_lines, 0)
     if len(answer.lines) > most:
         raise ProtocolError(f"the host sent {len(answer.lines)} lines where at most {most} were asked for")
     if any(line.number >= after.number for line, after in itertools.pairwise(answer.lines)):

@@ -52,7 +52,7 @@ VARIABLE = "CHECKRUNNER_AGENT"
 ALLOCATOR = "MALLOC_MMAP_THRESHOLD_"
 """Set for the agent alone, so that glibc gives memory back after a large command instead of keeping it for the next."""
 
-LATER = ("states", "prompts", "archive", "endings", "resume", "groups")
+LATER = ("states", "prompts", "archive", "endings", "resume", "groups", "keeping")
 """The parts of the agent that a host gets when it needs them: modules beside `agent.py`."""
 
 # `posix` is the module below `os`, which takes a millisecond to import.

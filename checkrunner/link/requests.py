@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from checkrunner.link.wire import MAX_PAYLOAD, PROTOCOL_VERSION, encode_request
@@ -12,7 +13,16 @@ from checkrunner.model.playbook import OnInput
 from checkrunner.model.results import SliceMode, SliceQuery
 from checkrunner.model.sources import Secret
 
-__all__ = ["answer_request", "asks", "capped", "hello_request", "part_request", "run_request", "slice_request"]
+__all__ = [
+    "answer_request",
+    "asks",
+    "capped",
+    "hello_request",
+    "part_request",
+    "run_request",
+    "slice_request",
+    "stay_request",
+]
 
 
 def hello_request(nonce: str, options: SessionOptions, *, linger_s: float = 0.0, resume: str = "") -> bytes:
@@ -122,6 +132,13 @@ def slice_request(ident: int, of: int, query: SliceQuery) -> bytes:
 def part_request(ident: int, name: str, code: bytes) -> bytes:
     """A part of the agent's source that it has asked for, as the payload has it."""
     return encode_request("part", ident, {"name": name}, [("code", code)])
+
+
+def stay_request(ident: int, seconds: int, name: str, captures: Mapping[int, str]) -> bytes:
+    """The captures of these runs are to stay after the end, for so long, in a directory of this name; each has a name
+    of its own there."""
+    listed = "\n".join(f"{of} {word}" for of, word in captures.items())
+    return encode_request("stay", ident, {"seconds": seconds, "name": name}, [("captures", _bytes(listed))])
 
 
 def capped(query: SliceQuery) -> SliceQuery:

@@ -10,17 +10,7 @@ import contextlib
 import functools
 from collections.abc import Callable, Sequence
 
-from checkrunner.link.answers import (
-    AgentFailure,
-    Answer,
-    Bye,
-    Done,
-    Hello,
-    Need,
-    NoInterpreter,
-    ResultAnswer,
-    Starting,
-)
+from checkrunner.link.answers import AgentFailure, Answer, Bye, Done, Hello, Need, NoInterpreter, ResultAnswer, Starting
 from checkrunner.link.calls import Calls, raw_slice, slice_or_error
 from checkrunner.link.outbox import Outbox
 from checkrunner.link.payload import LATER, Payload, load_part
@@ -29,13 +19,14 @@ from checkrunner.link.requests import answer_request, asks, capped, part_request
 from checkrunner.link.resuming import RESUME_PART, Comeback, take_over, token_of
 from checkrunner.link.shapes import each_alone, in_whole
 from checkrunner.link.starting import Link, Starter
+from checkrunner.link.staying import KEEPING_PART
 from checkrunner.link.wire import MAX_NOISE, encode_request
 from checkrunner.model.errors import HostError, ProtocolError, SessionLostError
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Observation
 from checkrunner.model.options import SessionOptions
 from checkrunner.model.plan import OnPrompt, Step
-from checkrunner.model.results import RawSlice, Result, SliceQuery
+from checkrunner.model.results import RawSlice, Result, SliceMode, SliceQuery
 from checkrunner.model.seams import Transport
 from checkrunner.model.sources import Secret
 
@@ -137,6 +128,7 @@ class FramedSession:
     async def _run(
         self, ident: int, step: Step, on_state: Callable[[Observation], None] | None, questions: Questions | None
     ) -> tuple[Result, Sequence[RawSlice | None]]:
+        self._starter.stay.ran(ident, step)
         queries = [capped(query) for query in step.early]
         frame, run = self._calls.ask_run(ident, step, on_state, questions)
         frames, slices = [frame], []
@@ -157,6 +149,8 @@ class FramedSession:
 
     async def fetch(self, result: Result, query: SliceQuery) -> RawSlice:
         """Read a part of a finished command's output; see the seam."""
+        if query.mode is SliceMode.PACKED:
+            self._give(KEEPING_PART)
         asked = in_whole(capped(query), result.output(query.stream))
         frame, future = self._calls.ask_slice(self._next_id(), result.seq, asked)
         self._send(frame)
@@ -272,7 +266,6 @@ class FramedSession:
         if name not in self._parts:
             raise ProtocolError(f"the host asked for a part {name!r}, which it has or which does not exist")
         self._parts.discard(name)
-        # Where it is refused, the agent goes on without it, as docs/protocol.md says under `need`.
         self._tell(lambda ident: part_request(ident, name, load_part(name)))
 
     def _reply(self, of: int, answer: Secret | None) -> None:
@@ -303,7 +296,7 @@ class FramedSession:
         self._starter.check_hello(link, hello)
         link.hello = hello
         self.agent, self.user, self.uid = hello.summary, hello.user, hello.uid
-        self.notes += [note for note in link.notes(hello) if note not in self.notes]
+        self.notes += [note for note in self._starter.notes(link, hello) if note not in self.notes]
         self._token = token_of(hello.directory)
         if self._back.under_way:
             if self._starter.resume is None or link.way.in_shell:
@@ -341,9 +334,14 @@ class FramedSession:
 
     def _lasting(self, link: Link) -> None:
         """Give the agent what it needs to outlast this link."""
-        if link is self._link and RESUME_PART in self._parts and not self._back.under_way:
-            self._parts.discard(RESUME_PART)
-            self._tell(lambda ident: part_request(ident, RESUME_PART, load_part(RESUME_PART)))
+        if link is self._link and not self._back.under_way:
+            self._give(RESUME_PART)
+
+    def _give(self, name: str) -> None:
+        """Send a part of the agent that it does not ask for, once. The one in shell has no parts."""
+        if name in self._parts and self._link is not None and not self._link.way.in_shell:
+            self._parts.discard(name)
+            self._tell(lambda ident: part_request(ident, name, load_part(name)))
 
     async def _reconnect(self, link: Link, why: str) -> None:
         self._back.begin(why)
@@ -363,13 +361,15 @@ class FramedSession:
     def _come_back(self, *, whole: bool) -> None:
         """The new agent is ready: go on with all calls in flight, but for what must not be run twice."""
         self.notes += self._back.succeed(self._calls, whole=whole)
-        self._out.waiting.append(self._calls.requests())
+        requests = self._calls.requests()
+        if self._calls.packed:
+            self._give(KEEPING_PART)
+        self._out.waiting.append(requests)
         self._out.flush(self._link)
 
     # ---- endings
 
     def _fail(self, error: HostError) -> None:
-        """End every call in flight with the same error."""
         self._error = self._error or error
         self._calls.fail(self._error)
         if not self._ready.done():
@@ -380,7 +380,7 @@ class FramedSession:
         link, reader = self._link, self._reader
         if link is not None:
             if self._error is None and link.decoder.greeted:
-                self._out.waiting.append(encode_request("bye", self._last_id + 1))
+                self._out.waiting += self._starter.stay.farewell(link, self._parts, self._last_id)
                 self._out.flush(self._link)
             await self._out.stop(within_s=_BYE_S)
         outlasts = RESUME_PART not in self._parts and not self._back.done and self._error is None

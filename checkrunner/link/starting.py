@@ -25,6 +25,7 @@ from checkrunner.link.agents import agent_of
 from checkrunner.link.answers import AgentFailure, Answer, Hello, NoInterpreter
 from checkrunner.link.payload import PROBE_LINE, Payload, load_payload, load_plain_payload, load_shell_payload
 from checkrunner.link.requests import hello_request
+from checkrunner.link.staying import Stay
 from checkrunner.link.wire import MAX_NOISE, PROTOCOL_VERSION, STARTING, AnswerDecoder
 from checkrunner.model.characters import one_line
 from checkrunner.model.errors import (
@@ -156,11 +157,16 @@ class Starter:
         self.linger_s = 0.0 if host.transport == "local" else options.away_s
         self.reconnect_s = options.reconnect_s
         self.resume: Resume | None = None
+        self.stay = Stay(options, host)
 
     async def first(self) -> Link:
         """The first, eager start. Raises ConnectError members, and InventoryError for a `checkrunner_agent` that does
         not exist."""
         return await self.again(self.first_way())
+
+    def notes(self, link: Link, hello: Hello) -> list[str]:
+        """What is to be said of a start."""
+        return [*link.notes(hello), *self.stay.notes(link)]
 
     def first_way(self) -> Way:
         """Which of the agents is tried first."""

@@ -15,6 +15,7 @@ from checkrunner.model.report import (
     Message,
     Omission,
     RunInfo,
+    Stay,
     Totals,
     ValueSummary,
     Variant,
@@ -71,6 +72,13 @@ class _WaitPart(Part):
     channels: Count = 0
 
 
+class _StayPart(Part):
+    """`run.stay`."""
+
+    until: Time
+    directory: str
+
+
 class RunPart(Part):
     """`run`."""
 
@@ -87,10 +95,12 @@ class RunPart(Part):
     exit_code: Annotated[int, Field(ge=0, le=255)]
     error: str = ""
     waits: tuple[_WaitPart, ...] = ()
+    stay: _StayPart | None = None
 
     def made(self) -> RunInfo:
         """The same in words of the model."""
-        return RunInfo(**{**dict(self), "waits": tuple(Wait(**dict(wait)) for wait in self.waits)})
+        waits = tuple(Wait(**dict(wait)) for wait in self.waits)
+        return RunInfo(**{**dict(self), "waits": waits, "stay": Stay(**dict(self.stay)) if self.stay else None})
 
 
 class TotalsPart(Part):

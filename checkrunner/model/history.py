@@ -13,6 +13,7 @@ from checkrunner.model.results import Execution, HostState, Reason, Slice, Verdi
 
 __all__ = [
     "CELL_LETTERS",
+    "FLAP_CALM",
     "FLAP_CHANGES",
     "FLAP_RUNS",
     "NOTED_LETTER",
@@ -22,12 +23,14 @@ __all__ = [
     "CheckVersion",
     "Detail",
     "Evidence",
+    "HostCell",
     "KeptOutput",
     "RunRecord",
     "RunView",
     "Selection",
     "Silence",
     "Suppression",
+    "Trailed",
 ]
 
 CELL_LETTERS: Mapping[VerdictState, str] = MappingProxyType(
@@ -47,48 +50,84 @@ NOT_PLANNED_LETTER = "."
 
 FLAP_RUNS = 10
 FLAP_CHANGES = 4
-"""A check that changed its verdict on a host at least so often in so many runs is flapping: half of the time or so, as
-monitoring systems draw the line."""
+FLAP_CALM = 2
+"""What changed at least `FLAP_CHANGES` times in `FLAP_RUNS` runs is flapping, until it changes fewer than `FLAP_CALM`
+times in so many: half of the time or so begins it, as monitoring systems draw the line, and only calm ends it."""
+
+_TRAIL_BITS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckVersion:
     """A check as it was in a run. `command` is a digest of what it runs and as whom, `rules` one of what it expects: so
-    a renamed check is known by its command, and a changed threshold by its rules."""
+    a renamed check is known by its command, and a changed threshold by its rules. Both are those of the playbook, and
+    the same on all hosts; of an item of a loop, `command` is of the item too.
+
+    `follows` is the key of the check whose trouble makes it run: it comes and goes with that. `once`: it runs on one
+    host for all, which may be another one each time.
+    """
 
     key: str
     name: str
     play: str
     command: str
     rules: str
+    follows: str = ""
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """What came of a check on a host in a run.
+class Trailed:
+    """Something that is looked at again and again. `since` is when the first of the runs began in which it has been so
+    without a break. `trail` has a bit for each of the last 32 runs, the lowest for this one: 1 where it differs from
+    the run before."""
 
-    `reasons` is a digest of the verdict's reasons, with numbers, times and ids masked; "" when ok. `since` is when the
-    first of the runs began in which the verdict has been this one without a break. `trail` has a bit for each of the
-    last 32 runs, the lowest for this one: 1 where the verdict differs from the run before. `finding` is the id of the
-    finding that it is part of, "" for none.
+    since: datetime | None = None
+    trail: int = 0
+
+    @property
+    def changes(self) -> int:
+        """How often it changed in the last `FLAP_RUNS` runs."""
+        return (self.trail & ((1 << FLAP_RUNS) - 1)).bit_count()
+
+    @property
+    def is_flapping(self) -> bool:
+        """Whether it changes so often that a single change means nothing."""
+        if self.trail.bit_count() < FLAP_CHANGES:
+            return False
+        flapping = False
+        for runs_ago in range(_TRAIL_BITS - FLAP_RUNS, -1, -1):
+            changes = ((self.trail >> runs_ago) & ((1 << FLAP_RUNS) - 1)).bit_count()
+            flapping = changes >= FLAP_CHANGES or (flapping and changes >= FLAP_CALM)
+        return flapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostCell(Trailed):
+    """How far a run got with a host."""
+
+    state: HostState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell(Trailed):
+    """What came of a check on a host in a run. `since` goes by the verdict alone; in the `trail` it differs from the
+    run before also where the reasons of one that is not ok do, and never where what the check expects was changed.
+
+    `reasons` is a digest of the verdict's reasons, with numbers, times and ids masked; "" when ok or skipped. `finding`
+    is the id of the finding that it is part of, "" for none.
+
+    A cell is `blind` when nobody looked, for a reason that is not the check's own: its host was not reached, the run
+    ended before, or the check that it needs is in trouble. Then `was` is its verdict when it was last looked at (None:
+    never), and `reasons`, `since` and `trail` are of that time. So what was known survives until somebody looks again.
     """
 
     verdict: VerdictState
     execution: Execution = Execution.DONE
     reasons: str = ""
-    since: datetime | None = None
-    trail: int = 0
     finding: str = ""
-
-    @property
-    def changes(self) -> int:
-        """How often the verdict changed in the last `FLAP_RUNS` runs."""
-        return (self.trail & ((1 << FLAP_RUNS) - 1)).bit_count()
-
-    @property
-    def is_flapping(self) -> bool:
-        """Whether that is too often for a single change to mean anything."""
-        return self.changes >= FLAP_CHANGES
+    blind: bool = False
+    was: VerdictState | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +144,7 @@ class Selection:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
     """A run as far as others are compared with it: each host, each check and each cell (by host and key of the check).
+    `checks` are all that were selected and the items of their loops, in the playbook's order.
 
     `number` counts the runs of a store from 1; 0 for a run that is not stored (yet). `playbook` is the file's absolute
     path, or the name of a shipped one. `ended` is as in `RunInfo`.
@@ -119,7 +159,7 @@ class RunView:
     ended: str = "normal"
     complete: bool = True
     exit_code: int = 0
-    hosts: Mapping[str, HostState] = field(default_factory=dict)
+    hosts: Mapping[str, HostCell] = field(default_factory=dict)
     checks: Mapping[str, CheckVersion] = field(default_factory=dict)
     cells: Mapping[tuple[str, str], Cell] = field(default_factory=dict)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from checkrunner.model.playbook import Become
 from checkrunner.model.sources import Secret
 
-__all__ = ["LocalOptions", "RunOptions", "SessionOptions", "SshOptions"]
+__all__ = ["KeepOptions", "LocalOptions", "RunOptions", "SessionOptions", "SshOptions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,8 @@ class SessionOptions:
     """Limits of the remote side of one host, in bytes and counts. `hello_timeout_s` is the time for its start.
 
     `reconnect_s` is the time to connect again after a loss of the link, 0 for never; `unnoticed_s` is how long that may
-    go unnoticed here.
+    go unnoticed here. `stay_s` is how long captures stay on the host after the run, 0 for not at all, and `stay_name`
+    what their directory is called after.
     """
 
     host_bytes: int = 256 << 20
@@ -64,12 +65,24 @@ class SessionOptions:
     hello_timeout_s: float = 30.0
     reconnect_s: float = 0.0
     unnoticed_s: float = 0.0
+    stay_s: float = 0.0
+    stay_name: str = ""
 
     @property
     def away_s(self) -> float:
         """How long a link may be dead until it stands again, and so how long the remote side has to keep what is needed
         then: it may notice long before us. 0 where a lost link stays lost."""
         return self.unnoticed_s + self.reconnect_s if self.reconnect_s else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepOptions:
+    """What is kept of outputs after the run: those of checks that are not ok (``failed``), of ``all``, of ``none``. At
+    most `output_bytes` of each, and `total_bytes` of all together."""
+
+    which: str = "failed"
+    output_bytes: int = 2 << 20
+    total_bytes: int = 32 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

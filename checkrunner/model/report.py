@@ -31,6 +31,7 @@ __all__ = [
     "Report",
     "RunInfo",
     "Silenced",
+    "Stay",
     "Suppressed",
     "Totals",
     "ValueSummary",
@@ -66,6 +67,14 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stay:
+    """Outputs stay on the hosts until then. `directory` is where, with ``UID`` and ``HOST`` for what differs."""
+
+    until: datetime
+    directory: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunInfo:
     """The run as a whole. `complete` is false when any planned check could not be looked at; `ended` is ``normal``,
     ``deadline``, ``interrupted`` or ``error`` (then `error` is the message)."""
@@ -83,6 +92,7 @@ class RunInfo:
     exit_code: int
     error: str = ""
     waits: tuple[Wait, ...] = ()
+    stay: Stay | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

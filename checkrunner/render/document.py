@@ -21,6 +21,7 @@ from checkrunner.model.report import (
     Omission,
     Report,
     RunInfo,
+    Stay,
     Totals,
     ValueSummary,
     Variant,
@@ -76,8 +77,12 @@ def _run(run: RunInfo) -> dict[str, Any]:
         "ended": safe_json(run.ended),
         "complete": run.complete,
         "exit_code": run.exit_code,
-        **_filled(error=run.error, waits=[_wait(wait) for wait in run.waits]),
+        **_filled(error=run.error, waits=[_wait(wait) for wait in run.waits], stay=_stay(run.stay)),
     }
+
+
+def _stay(stay: Stay | None) -> dict[str, str]:
+    return {"until": _time(stay.until), "directory": safe_json(stay.directory)} if stay else {}
 
 
 def _wait(wait: Wait) -> dict[str, Any]:

@@ -77,8 +77,19 @@ def _run() -> Schema:
             "exit_code": count_of("What the command exits with."),
             "error": text_of("The message, when the run ended with an error."),
             "waits": array_of("Jump hosts and servers that hosts waited for before they were reached.", _wait()),
+            "stay": _stay(),
         },
-        optional=("playbook_digest", "inventory", "limit", "error", "waits"),
+        optional=("playbook_digest", "inventory", "limit", "error", "waits", "stay"),
+    )
+
+
+def _stay() -> Schema:
+    return object_of(
+        "Outputs that stay on the hosts for a while.",
+        {
+            "until": {"type": "string", "format": "date-time", "description": "When they are removed, UTC."},
+            "directory": text_of("Where they are; UID and HOST stand for the login's number and the host's name."),
+        },
     )
 
 

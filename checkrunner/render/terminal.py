@@ -110,6 +110,9 @@ class _Page:
         yield from (self._style("dim", line) for line in wrapped(", ".join(facts), self._width))
         for wait in run.waits:
             yield from (self._style("dim", line) for line in wrapped(_waited(wait), self._width, rest="  "))
+        if run.stay:
+            text = f"outputs stay on the hosts until {run.stay.until:%Y-%m-%d %H:%M} UTC: {safe(run.stay.directory)}"
+            yield from (self._style("dim", line) for line in wrapped(text, self._width, rest="  "))
         if run.ended in _ENDED:
             yield self._style("magenta", _ENDED[run.ended])
         if run.error:

@@ -26,6 +26,9 @@ from checkrunner.run.turns import Lease
 __all__ = ["Errand"]
 
 _FETCH_TIMEOUT_S = 30.0
+_KEEP_S = 15.0
+"""How long, once a check has its outcome, its outputs may be on their way to be kept. Nothing but the end of the host's
+run waits for them."""
 _SLOWEST_READING = 2_000_000
 """Bytes a second that the slowest host reads of an output in which it looks for something."""
 
@@ -137,10 +140,10 @@ class Errand:
         self._at.book.publish(outcome)
         self._then(outcome)
         slices, whole = await self._slices(session, answer, judgement)
-        await self._keep(session, answer, judgement)
         if not whole:
             outcome = unread(outcome)
         self._at.record(replace(outcome, slices=(*outcome.slices, *slices)))
+        await self._keep(session, answer.result, judgement)
 
     async def _slices(self, session: Session, answer: _Answer, judgement: Judgement) -> tuple[tuple[Slice, ...], bool]:
         """What is to be shown of the outputs, and whether all of it could be had."""
@@ -154,15 +157,23 @@ class Errand:
         slices += [at.script.show(step, raw) for raw in fetched if raw is not None]
         return tuple(piece for piece in slices if piece.lines), None not in fetched
 
-    async def _keep(self, session: Session, answer: _Answer, judgement: Judgement) -> None:
-        """Fetch what is to be kept after the run, one part after the other: nobody waits for it."""
-        parts = []
-        for query in self._at.script.keep(self._step, answer.result, judgement.verdict):
-            part = None if self._at.over else await self._fetch(session, answer.result, query)
-            if part is None:
-                break
-            parts.append(part)
-        self._at.script.kept(self._step, answer.result, parts)
+    async def _keep(self, session: Session, result: Result, judgement: Judgement) -> None:
+        """Fetch what is to be kept after the run, one part after the other. What cannot be had in time, or before the
+        run is stopped, is not kept, and is no trouble of the host's."""
+        parts: list[RawSlice] = []
+        queries = self._at.script.keep(self._step, result, judgement.verdict)
+        try:
+            async with asyncio.timeout(_KEEP_S):
+                for query in queries:
+                    part = None if self._at.over else await self._at.stop.race(session.fetch(result, query))
+                    if part is None:
+                        break
+                    parts.append(part)
+        except (TimeoutError, HostError):
+            pass  # where the session is lost, the checks that need it get to know
+        finally:
+            if queries:
+                self._at.script.kept(self._step, result, parts)
 
     async def _fetch(self, session: Session, result: Result, query: SliceQuery) -> RawSlice | None:
         """A slice that cannot be had leaves the verdict as it is; the link's loss is noted on the host."""

@@ -14,7 +14,8 @@ BY_NAME = {module.name for module in MODULES}
 STATIONS = {"load", "plan", "link", "run", "judge", "findings", "render"}
 MAY_IMPORT = {
     "model": set[str](),
-    "settings": {"model", "ownpatterns"},
+    "settings": {"model", "setting_table"},
+    "setting_table": {"model", "ownpatterns"},
     "nodesets": set[str](),
     "queries": set[str](),
     "plainyaml": set[str](),

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from checkrunner.model.errors import SettingsError, UnknownNameError
 from checkrunner.model.setting_values import parse_seconds
-from checkrunner.settings import SETTINGS, Settings, resolve_settings
+from checkrunner.setting_table import SETTINGS
+from checkrunner.settings import Settings, resolve_settings
 
 
 def resolve(tmp_path: Path, flags: dict[str, object] | None = None, **environ: str) -> Settings:

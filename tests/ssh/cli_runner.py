@@ -32,6 +32,12 @@ class Outcome:
         assert isinstance(document, dict)
         return document
 
+    @property
+    def warnings(self) -> list[str]:
+        """What the report warns of. Not that something was cleared away: tests beside this one kill agents of the same account,
+        and the next agent, whoever's it is, removes what they have left."""
+        return [text for text in self.report["warnings"] if "removed what a killed agent had left" not in text]
+
     def finding(self, check: str) -> dict[str, Any]:
         """The one finding of a check."""
         found = [finding for finding in self.report["findings"] if finding["check"] == check]

@@ -46,7 +46,7 @@ def measure(kind: str) -> Cells:
             # (Few at a time: who is started beside forty others may take so long that its input counts as lost.)
             outcome = _Client(folder=client, sshd=host).run(PLAY, "--forks", 10)
             assert outcome.code == 3, outcome.stdout + outcome.stderr
-            report = outcome.report
+            report = {**outcome.report, "warnings": outcome.warnings}
             host.assert_clean()
     return {account: _cell(account.name, report) for account in accounts()}
 

@@ -16,6 +16,7 @@ import psutil
 import pytest
 from async_helpers import run_async
 from cli_runner import CommandLine
+from slowness import allowed
 from sshd import SshdFixture, make_key, wait_until
 
 from checkrunner.link.session import open_session
@@ -299,7 +300,7 @@ def test_an_encrypted_key_ends_a_run_at_once_where_nobody_can_be_asked(make_sshd
     (entry,) = outcome.report["incomplete"]
     assert entry["state"] == "auth_failed"
     assert f"key_encrypted: {key} needs a passphrase" in entry["reason"]
-    assert outcome.report["run"]["elapsed_s"] < 9
+    assert outcome.report["run"]["elapsed_s"] < allowed(9)
     assert outcome.report["totals"]["not_run"] == 3
 
 
@@ -321,10 +322,10 @@ def test_a_host_whose_clock_is_a_day_off(make_sshd: MakeSshd, tmp_path: Path) ->
     outcome = cli.run("""
         - hosts: all
           checks:
-            - {id: slept, run: 'sleep 0.3', expect: 'elapsed_s >= 0.3 and elapsed_s < 8'}
+            - {id: slept, run: 'sleep 0.3', expect: 'elapsed_s >= 0.3 and elapsed_s < 3600'}
             - {id: late, run: 'sleep 60', timeout: 1}
             - {id: shift, run: 'command -v python3', expect: {stdout: {contains: tools}}}
         """)
     assert {finding["check"]: finding["execution"] for finding in outcome.report["findings"]} == {"late": "timed_out"}
-    assert outcome.report["run"]["elapsed_s"] < 20
+    assert outcome.report["run"]["elapsed_s"] < allowed(20)
     wait_until(lambda: not os.listdir(sshd.run_dir), what="the end of the agent's directory")

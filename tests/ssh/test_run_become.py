@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 from become_host import LOGIN, OTHER, OTHER_PASSWORD, PASSWORD, BecomeHost, why_not
 from cli_runner import CommandLine, Outcome
+from slowness import allowed
 from sshd import wait_until
 
 _WHY_NOT = why_not()
@@ -87,7 +88,7 @@ def refused(cli: CommandLine, user: str = "root", method: str = "sudo") -> str:
     """Why checks could not become another user, in seconds; the others of the host went on."""
     began = time.monotonic()
     outcome = cli.run(WHO.format(user=user, method=method, login=LOGIN))
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < allowed(20)
     assert outcome.code == 3, outcome.stdout + outcome.stderr
     assert outcome.report["totals"]["verdict"] == {"ok": 1, "unknown": 2}
     assert outcome.report["totals"]["host"] == {"reached": 1}
@@ -226,10 +227,10 @@ def test_a_slow_sudo_is_waited_for(host: Callable[..., Become]) -> None:
 
 
 def test_a_sudo_that_hangs_is_given_up(host: Callable[..., Become]) -> None:
-    cli = host(sudoers=ALL, pam="account optional pam_exec.so /bin/sleep 60\naccount required pam_unix.so\n")
+    cli = host(sudoers=ALL, pam="account optional pam_exec.so /bin/sleep 600\naccount required pam_unix.so\n")
     (cli.folder / "checkrunner.toml").write_text("start_timeout = 3\n")
     outcome = cli.run(WHO.format(user="root", method="sudo", login=LOGIN))
-    assert outcome.report["run"]["elapsed_s"] < 15
+    assert outcome.report["run"]["elapsed_s"] < allowed(15)
     assert "become_failed: sudo started nothing as root within 3 s" in reason(outcome, "who")
     assert outcome.report["totals"]["verdict"] == {"ok": 1, "unknown": 2}
 
@@ -298,12 +299,12 @@ def test_sessions_of_other_names_run_beside_each_other(host: Callable[..., Becom
         - hosts: all
           become: true
           checks:
-            - {id: a, run: sleep 2, session: one}
-            - {id: b, run: sleep 2, session: two}
-            - {id: c, run: sleep 2, session: three, become: false}
+            - {id: a, run: sleep 4, session: one}
+            - {id: b, run: sleep 4, session: two}
+            - {id: c, run: sleep 4, session: three, become: false}
         """)
     assert outcome.code == 0
-    assert outcome.report["run"]["elapsed_s"] < 5.5
+    assert outcome.report["run"]["elapsed_s"] < 12  # what they take one after another
 
 
 def test_captures_belong_to_the_user_and_nobody_else_reads_them(host: Callable[..., Become]) -> None:
@@ -443,7 +444,7 @@ def test_an_agent_that_is_killed_costs_its_own_checks(host: Callable[..., Become
     assert outcome.report["totals"]["host"] == {"reached": 1}, outcome.stdout
     assert outcome.report["totals"]["verdict"] == {"ok": 2, "unknown": 1}
     assert outcome.finding("killed")["execution"] == "lost"
-    assert outcome.report["run"]["elapsed_s"] < 20
+    assert outcome.report["run"]["elapsed_s"] < allowed(20)
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["the agent", "its reader"])
@@ -500,7 +501,7 @@ def test_an_interrupt_ends_what_runs_as_other_users(host: Callable[..., Become])
 
 
 def test_an_interrupt_does_not_wait_for_a_sudo_that_hangs(host: Callable[..., Become]) -> None:
-    cli = host(sudoers=ALL, pam="account optional pam_exec.so /bin/sleep 20\naccount required pam_unix.so\n")
+    cli = host(sudoers=ALL, pam="account optional pam_exec.so /bin/sleep 200\naccount required pam_unix.so\n")
     argv = cli.run_args(cli.playbook("""
         - hosts: all
           checks:
@@ -509,14 +510,14 @@ def test_an_interrupt_does_not_wait_for_a_sudo_that_hangs(host: Callable[..., Be
         """), "--format", "json")  # fmt: skip
     process = cli.start(argv)
     try:
-        wait_until(lambda: any("sleep 20" in words for words in at(cli).everything().values()), deadline_s=20)
+        wait_until(lambda: any("sleep 200" in words for words in at(cli).everything().values()), deadline_s=20)
         began = time.monotonic()
         process.terminate()
         stdout, stderr = process.communicate(timeout=30)
     finally:
         process.kill()
         process.wait()
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < allowed(10)
     outcome = Outcome(process.returncode, stdout.decode(), stderr.decode())
     assert outcome.report["run"]["ended"] == "interrupted", outcome.stderr
     assert outcome.report["totals"]["verdict"] == {"unknown": 2}

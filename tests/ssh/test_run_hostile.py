@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli_runner import CommandLine, Outcome
+from slowness import allowed
 from sshd import SshdFixture
 
 MakeSshd = Callable[..., SshdFixture]
@@ -46,20 +47,20 @@ def test_no_check_spoils_the_next_one(cli: CommandLine) -> None:
 
     assert verdicts(outcome) == {}, json.dumps(outcome.report, indent=1)
     assert outcome.code == 0
-    assert outcome.report["run"]["elapsed_s"] < 20
+    assert outcome.report["run"]["elapsed_s"] < allowed(20)
 
 
 def test_children_that_stay_delay_nothing_and_are_named(cli: CommandLine) -> None:
     outcome = cli.run("""
         - hosts: all
           checks:
-            - {id: background, run: 'sleep 300 & echo started', slice: {head: 1, when: always}, expect: 'elapsed_s < 5'}
+            - {id: background, run: 'sleep 3000 & echo started', slice: {head: 1, when: always}, expect: "elapsed_s < 300"}
             - {id: after, run: 'true'}
         """)
 
     assert outcome.code == 0
-    assert outcome.report["run"]["elapsed_s"] < 20
-    (warning,) = outcome.report["warnings"]
+    assert outcome.report["run"]["elapsed_s"] < allowed(20)
+    (warning,) = outcome.warnings
     assert "left_running: the check background left processes running" in warning
     cli.sshd.assert_clean()
 
@@ -104,7 +105,7 @@ def test_a_firehose_is_stopped_at_its_cap(cli: CommandLine) -> None:
     assert finding["execution"] == "killed"
     assert outcome.report["totals"]["capture"]["truncated"] == 1
     assert outcome.report["totals"]["verdict"] == {"ok": 1, "unknown": 1}
-    assert outcome.report["run"]["elapsed_s"] < 20
+    assert outcome.report["run"]["elapsed_s"] < allowed(20)
 
 
 def test_a_long_command_arrives_whole(cli: CommandLine) -> None:
@@ -200,7 +201,7 @@ def test_a_check_that_kills_the_agent_is_lost_alone(cli: CommandLine) -> None:
     assert outcome.report["totals"]["host"] == {"reached": 1}
     assert outcome.report["totals"]["verdict"] == {"ok": 2, "unknown": 1}
     assert outcome.finding("killer")["execution"] == "lost"
-    assert outcome.report["run"]["elapsed_s"] < 20
+    assert outcome.report["run"]["elapsed_s"] < allowed(20)
     again = cli.run("- hosts: all\n  checks: [{id: again, run: 'echo on', expect: {stdout: {equals: 'on'}}}]\n")
     assert again.code == 0, again.stdout
     cli.sshd.assert_clean()

@@ -20,7 +20,7 @@ def test_the_examples_of_the_manual(cli: CommandLine) -> None:
     busy, resolver = outcome.finding("busy"), outcome.finding("resolver")
     assert busy["notes"] == ["duration_ended"]
     assert "rc" not in busy["result"]
-    assert 1.9 < busy["result"]["elapsed_s"] < 4
+    assert busy["result"]["elapsed_s"] > 1.9
     assert busy["result"]["stdout_lines"] >= 5
     samples = resolver["result"]["samples"]
     assert (samples["count"], samples["rc"]) == (4, 0)
