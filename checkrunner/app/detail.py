@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from checkrunner.model.history import CELL_LETTERS, NOT_PLANNED_LETTER, NOTED_LETTER, Detail
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 
-__all__ = ["DetailKeeper", "detail_of"]
+__all__ = ["detail_of"]
 
 
 def detail_of(outcomes: Sequence[HostOutcome], mask: Callable[[str], str] = str) -> Detail:
@@ -42,17 +41,3 @@ def detail_of(outcomes: Sequence[HostOutcome], mask: Callable[[str], str] = str)
 
 def _letter(check: CheckOutcome) -> str:
     return NOTED_LETTER if check.verdict.noted else CELL_LETTERS[check.verdict.state]
-
-
-@dataclass(slots=True, kw_only=True)
-class DetailKeeper:
-    """Makes the detail of a run when its outcomes are there, if it is `wanted` at all. `mask` is for its texts."""
-
-    wanted: bool
-    mask: Callable[[str], str] = str
-    detail: Detail | None = None
-
-    def keep(self, outcomes: Sequence[HostOutcome]) -> None:
-        """Take the outcomes of a run."""
-        if self.wanted:
-            self.detail = detail_of(outcomes, self.mask)

@@ -9,8 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TextIO
 
-from checkrunner.app.output import place_of, replace_file
+from checkrunner.app.output import ReportOutput, place_of, replace_file
 from checkrunner.model.errors import SettingsError
+from checkrunner.model.history import Detail
 from checkrunner.model.plan import HostOutcome
 
 __all__ = ["Exports", "prepare_exports"]
@@ -21,12 +22,14 @@ _STDOUT = "-"
 @dataclass(slots=True, kw_only=True)
 class Exports:
     """The places, None for what is not wanted; with `-` the lines go to stdout, in place of the report. `mask` is for
-    the texts of `hosts`."""
+    the texts of `hosts`. `detail` is for the formats of the report that tell it, if there are any."""
 
     perfdata: str | None = None
     metrics: str | None = None
+    wants_detail: bool = False
     mask: Callable[[str], str] = str
     hosts: Sequence[HostOutcome] = ()
+    detail: Detail | None = None
 
     @property
     def take_stdout(self) -> bool:
@@ -37,6 +40,10 @@ class Exports:
         """Keep what the hosts came to; what nobody wants is not kept."""
         if self.perfdata is not None or self.metrics is not None:
             self.hosts = hosts
+        if self.wants_detail:
+            from checkrunner.app.detail import detail_of
+
+            self.detail = detail_of(hosts, self.mask)
 
     def write(self, began: datetime, stdout: TextIO) -> list[tuple[str, OSError]]:
         """Write what is wanted; returns the places that could not be written. Raises BrokenPipeError where the reader
@@ -71,11 +78,12 @@ def _write(place: str, lines: Iterable[str], stdout: TextIO) -> None:
         replace_file(Path(place), write)
 
 
-def prepare_exports(perfdata: str | None, metrics: str | None) -> Exports:
-    """Check the places. Raises SettingsError."""
+def prepare_exports(perfdata: str | None, metrics: str | None, output: ReportOutput) -> Exports:
+    """Check the places; `output` is where the report goes. Raises SettingsError."""
+    taken = [file.path for file in output.files]
     if perfdata is not None and perfdata == metrics:
         raise SettingsError("metrics", metrics, "flag", "--perfdata writes there already")
     for name, place in (("perfdata", perfdata), ("metrics", metrics)):
-        if place is not None and place != _STDOUT:
-            place_of(name, place)
-    return Exports(perfdata=perfdata, metrics=metrics)
+        if place is not None and place != _STDOUT and place_of(name, place) in taken:
+            raise SettingsError(name, place, "flag", "--output writes there already")
+    return Exports(perfdata=perfdata, metrics=metrics, wants_detail=output.wants_detail)

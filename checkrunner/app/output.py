@@ -3,38 +3,84 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from checkrunner.model.errors import SettingsError
+from checkrunner.model.history import Detail
 from checkrunner.model.report import Report
-from checkrunner.render import renderer
+from checkrunner.render import DETAILED, EXTENSIONS, RENDERERS, renderer
 
-__all__ = ["ReportOutput", "place_of", "prepare_output", "replace_file", "write_file", "write_screen"]
+__all__ = [
+    "ReportFile",
+    "ReportOutput",
+    "place_of",
+    "prepare_files",
+    "prepare_output",
+    "replace_file",
+    "write_files",
+    "write_screen",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportFile:
+    """A file and the format that it gets."""
+
+    path: Path
+    format_name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOutput:
-    """A renderer for stdout and, if wanted, a file that gets the JSON report."""
+    """The format of stdout, "" where it gets nothing, and the files besides."""
 
     format_name: str
-    file: Path | None
+    files: tuple[ReportFile, ...] = ()
+
+    @property
+    def wants_detail(self) -> bool:
+        """Whether any of the formats tells what came of each check on each host."""
+        return not DETAILED.isdisjoint({self.format_name, *(file.format_name for file in self.files)})
 
 
-def prepare_output(format_name: str, file: str | None) -> ReportOutput:
-    """Check format and file. Raises UnknownNameError and SettingsError: a run's result must have a place to go."""
+def prepare_output(format_name: str, files: Sequence[str] = ()) -> ReportOutput:
+    """Check format and files. Raises UnknownNameError and SettingsError: a run's result must have a place to go."""
     renderer(format_name)
-    path = None
-    if file is not None:
-        if file == "-":
-            why = "stdout has the JSON report already" if format_name == "json" else "for JSON on stdout: --format json"
-            raise SettingsError("output", file, "flag", f"it names a file, not stdout; {why}")
-        path = place_of("output", file)
-    return ReportOutput(format_name=format_name, file=path)
+    return ReportOutput(format_name=format_name, files=prepare_files(files, stdout=format_name))
+
+
+def prepare_files(words: Sequence[str], *, stdout: str = "") -> tuple[ReportFile, ...]:
+    """The files of `-o`: each a path, whose end says the format, or ``FORMAT:PATH``. `stdout` is the format that stdout
+    gets. Raises SettingsError."""
+    files: list[ReportFile] = []
+    for word in words:
+        form, colon, rest = word.partition(":")
+        named = bool(colon) and form in RENDERERS
+        name = rest if named else word
+        if name in {"-", ""}:
+            raise SettingsError("output", word, "flag", _not_stdout(form if named else "json", stdout))
+        path = place_of("output", name)
+        if any(_is_same(path, file.path) for file in files):
+            raise SettingsError("output", word, "flag", "another report goes there already")
+        files.append(ReportFile(path=path, format_name=form if named else EXTENSIONS.get(path.suffix.lower(), "json")))
+    return tuple(files)
+
+
+def _not_stdout(form: str, stdout: str) -> str:
+    shown = "JSON" if form == "json" else form
+    if form == stdout:
+        return f"it names a file, not stdout; stdout has the {shown} report already"
+    return f"it names a file, not stdout; for {shown} on stdout: --format {form}"
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve() and (one.is_file() or not one.exists())
 
 
 def place_of(name: str, file: str) -> Path:
@@ -50,20 +96,26 @@ def place_of(name: str, file: str) -> Path:
     return path
 
 
-def write_file(output: ReportOutput, report: Report) -> None:
-    """Write the file, if one is wanted. Do it before the screen, so that the report is safe whatever becomes of that.
+def write_files(output: ReportOutput, report: Report, detail: Detail | None = None) -> list[tuple[str, OSError]]:
+    """Write the files; returns the ones that could not be written: a disk can run full during a run. Do it before the
+    screen, so that the report is safe whatever becomes of that."""
+    failed = []
+    for file in output.files:
+        write = functools.partial(renderer(file.format_name, color=False).render, report, detail=detail)
+        try:
+            replace_file(file.path, write)
+        except OSError as error:
+            failed.append((str(file.path), error))
+    return failed
 
-    Raises OSError: a disk can run full during a run.
-    """
-    if output.file is not None:
-        json = renderer("json")
-        replace_file(output.file, lambda out: json.render(report, out))
 
-
-def write_screen(output: ReportOutput, report: Report, stdout: TextIO, *, color: bool | None) -> None:
-    """Write the report in the wanted format. Raises OSError, BrokenPipeError where the reader is gone."""
-    renderer(output.format_name, color=color).render(report, stdout)
-    stdout.flush()
+def write_screen(
+    output: ReportOutput, report: Report, stdout: TextIO, *, color: bool | None, detail: Detail | None = None
+) -> None:
+    """Write the report in the wanted format, if one is. Raises OSError, BrokenPipeError where the reader is gone."""
+    if output.format_name:
+        renderer(output.format_name, color=color).render(report, stdout, detail)
+        stdout.flush()
 
 
 def replace_file(path: Path, write: Callable[[TextIO], object]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -90,12 +91,13 @@ def explain(
     return 0
 
 
-def refuse_files(output: str | None, perfdata: str | None, metrics: str | None) -> None:
+def refuse_files(format_name: str, output: Sequence[str], perfdata: str | None, metrics: str | None) -> None:
     """Raise UsageError where a dry run is to write what only a run has."""
     from checkrunner.model.errors import UsageError
 
-    given = {"--output": output, "--perfdata": perfdata, "--metrics": metrics}
-    asked = [name for name, value in given.items() if value is not None]
+    formats = {} if format_name in {"terminal", "json"} else {f"--format {format_name}": format_name}
+    given = {"--output": output or None, "--perfdata": perfdata, "--metrics": metrics}
+    asked = [name for name, value in {**given, **formats}.items() if value is not None]
     if asked:
         hint = "`--check --format json` prints what would run"
         raise UsageError(f"{asked[0]} does not go with --check: there are no results", hint=hint)

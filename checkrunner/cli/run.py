@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from checkrunner.cli.explain import check_run, refuse_files
-from checkrunner.cli.failure import forget_stdout
+from checkrunner.cli.delivery import check_places, deliver
+from checkrunner.cli.explain import check_run
 from checkrunner.cli.options import (
     AllowEmpty,
     AskVaultPass,
@@ -29,15 +28,12 @@ from checkrunner.cli.options import (
 )
 from checkrunner.cli.params import show_params
 from checkrunner.cli.signals import was_interrupted
-from checkrunner.model.errors import UsageError
 
 if TYPE_CHECKING:  # only for their names: importing them is put off until a run is wanted
     from checkrunner.app.exports import Exports
-    from checkrunner.app.output import ReportOutput
     from checkrunner.app.prepare import Request
     from checkrunner.model.report import Report
     from checkrunner.model.sources import Secret
-    from checkrunner.settings import Settings
 
 __all__ = ["EXAMPLES", "run"]
 
@@ -164,12 +160,22 @@ def run(
     ] = None,
     format_name: Annotated[
         str,
-        typer.Option("--format", metavar="FORMAT", help="What stdout gets: terminal or json.", rich_help_panel=_OUTPUT),
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="What stdout gets: terminal (default), json, markdown, html, junit, nagios or prometheus.",
+            rich_help_panel=_OUTPUT,
+        ),
     ] = "terminal",
     output: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Also write the JSON report there.", rich_help_panel=_OUTPUT
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Also write the report there, in the format of its name's end (.json, .md, .html, .xml, .prom, .txt; "
+            "else JSON) or as FORMAT:FILE; repeatable.",
+            rich_help_panel=_OUTPUT,
         ),
     ] = None,
     budget_tokens: Annotated[
@@ -252,16 +258,14 @@ def run(
         "forks": forks,
         "timeout": timeout,
         "deadline": deadline,
-        **_budget(budget_tokens, tokens_of),
-        "color": color,
-        "keep": keep,
-        "keep_remote": keep_remote,
+        **_named(budget_tokens=budget_tokens, tokens_of=tokens_of, color=color, redact=redact),
+        **_named(keep=keep, keep_remote=keep_remote),
         **_become(become, become_user, become_method),
     }
-    settings = resolve_settings({**flags, "redact": redact})
+    settings = resolve_settings(flags)
     if help_params:
         return show_params(playbook, settings, format_name)
-    destination, exports = _places(settings, format_name, output, perfdata, metrics, dry=check)
+    destination, exports = check_places(settings, format_name, output or (), perfdata, metrics, dry=check)
     password, become_password = _passwords(ask_pass and not check, ask_become_pass and not check)
     request = Request(
         playbook=playbook,
@@ -276,35 +280,16 @@ def run(
     if check:
         return check_run(request, format_name)
     report = _report(request, password, exports, quiet=quiet, verbose=verbose, interactive=interactive)
-    return _deliver(destination, exports, report, color=settings.color)
+    return deliver(destination, exports, report, color=settings.color)
 
 
-def _budget(tokens: str | None, of: str | None) -> dict[str, str | None]:
-    return {"budget_tokens": tokens, "tokens_of": of}
+def _named(**flags: object) -> dict[str, object]:
+    """Flags that are called as their settings are."""
+    return flags
 
 
 def _become(become: bool, user: str | None, method: str | None) -> dict[str, str | None]:
     return {"become": "yes" if become else None, "become_user": user, "become_method": method}
-
-
-def _places(
-    settings: Settings,
-    format_name: str,
-    output: str | None,
-    perfdata: str | None,
-    metrics: str | None,
-    *,
-    dry: bool,
-) -> tuple[ReportOutput, Exports]:
-    """Where report and values go, and how large the report may be: all looked at before anything connects."""
-    from checkrunner.app.counting import budget_of
-    from checkrunner.app.exports import prepare_exports
-    from checkrunner.app.output import prepare_output
-
-    budget_of(settings)
-    if dry:
-        refuse_files(output, perfdata, metrics)
-    return prepare_output(format_name, output), prepare_exports(perfdata, metrics)
 
 
 def _with_secrets(request: Request, ask_vault: bool, *, dry: bool) -> Request:
@@ -350,35 +335,3 @@ def _report(
             driver=driver,
             keep=exports.keep,
         )
-
-
-def _deliver(destination: ReportOutput, exports: Exports, report: Report, *, color: bool | None) -> int:
-    """Write the report, and the values where they are wanted. The exit code is the run's, unless something could not be
-    written where it was wanted."""
-    from checkrunner.app.output import write_file, write_screen
-
-    code = report.run.exit_code
-    try:
-        write_file(destination, report)
-    except OSError as error:
-        code = _not_written(str(destination.file), error)
-    try:
-        for place, trouble in exports.write(report.run.started_at, sys.stdout):
-            code = _not_written(place, trouble, "the values")
-        if not exports.take_stdout:
-            write_screen(destination, report, sys.stdout, color=color)
-    except BrokenPipeError:
-        forget_stdout()
-    except OSError as error:
-        forget_stdout()
-        failed = _not_written("stdout", error)
-        # A terminal that was closed ends the run and takes the report no more.
-        code = code if report.run.ended == "interrupted" else failed
-    return code
-
-
-def _not_written(where: str, error: OSError, what: str = "the report") -> int:
-    from checkrunner.render.problems import print_problem
-
-    print_problem("error", f"{what} could not be written to {where}: {error.strerror or error}", sys.stderr)
-    return UsageError.exit_code

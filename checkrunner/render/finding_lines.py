@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 
 from checkrunner.model.report import Finding, Variant
-from checkrunner.model.results import Slice, SliceMode, VerdictState
+from checkrunner.model.results import Slice, SliceMode
 from checkrunner.render.choice import telling_reasons
 from checkrunner.render.finding_facts import facts_of, notes_of, place_of, reason_text
+from checkrunner.render.headline import label_of, title_of
 from checkrunner.render.layout import count_of, wrapped
 from checkrunner.render.safe import safe
+from checkrunner.render.since import flapping_text, silenced_text, since_text
 from checkrunner.render.style import Style
 
 __all__ = ["FindingLines", "on_hosts"]
 
-_LABELS = {
-    VerdictState.CRIT: ("CRIT", "red"),
-    VerdictState.WARN: ("WARN", "yellow"),
-    VerdictState.UNKNOWN: ("UNKN", "magenta"),
-    VerdictState.OK: ("OK", "green"),
-    VerdictState.SKIPPED: ("SKIP", "dim"),
-}
+_COLORS = {"CRIT": "red", "WARN": "yellow", "UNKN": "magenta", "NOTE": "cyan", "OK": "green", "SKIP": "dim"}
 _INDENT = " " * 6
-_ITS_PLAY_OR_ITEM = re.compile(r"[~[]")
 
 
 def on_hosts(folded: str, number: int) -> str:
@@ -34,33 +29,28 @@ def on_hosts(folded: str, number: int) -> str:
 
 class FindingLines:
     """The lines of findings, in the style and width of a page. `checks` has the check of each finding by its id;
-    `plays`: findings are of several plays, so that each names its own."""
+    `plays`: findings are of several plays, so that each names its own. `began` is when the run did: how long something
+    has been so is told against it."""
 
-    def __init__(self, style: Style, width: int, *, checks: Mapping[str, str], plays: bool) -> None:
+    def __init__(self, style: Style, width: int, *, checks: Mapping[str, str], plays: bool, began: datetime) -> None:
         self._style = style
         self._width = width
         self._checks = checks
         self._plays = plays
+        self._began = began
+
+    def label(self, finding: Finding, columns: int = 4) -> str:
+        """``CRIT`` in its colour, filled up to so many columns."""
+        label = label_of(finding)
+        return self._style(_COLORS[label], f"{label:<{columns}}")
 
     def of(self, finding: Finding) -> Iterator[str]:
         """The block of one finding."""
-        noted = finding.verdict is VerdictState.OK and bool(finding.reasons)
-        label, color = ("NOTE", "cyan") if noted else _LABELS[finding.verdict]
-        title = safe(finding.check)
-        if finding.name and finding.name != _ITS_PLAY_OR_ITEM.split(finding.check)[0]:
-            title += f": {safe(finding.name)}"
-        if self._plays and finding.play:
-            title += f" (play {safe(finding.play)})"
-        if finding.novelty == "new":
-            title += " (new)"
-        yield self._style(color, f"{label:<6}") + self._style("bold", title)
-        where = on_hosts(finding.hosts, finding.host_count)
-        parent = self._checks.get(finding.explained_by, "")
-        if finding.because:
-            where += f", because of {safe(finding.because)}"
-        elif parent:
-            where += f", follows from {safe(parent)} above"
-        yield from wrapped(where, self._width, first=_INDENT, rest=_INDENT)
+        title = safe(title_of(finding, plays=self._plays))
+        yield self.label(finding, len(_INDENT)) + self._style("bold", title)
+        yield from wrapped(self._where(finding), self._width, first=_INDENT, rest=_INDENT)
+        for text in (flapping_text(finding), silenced_text(finding.silenced) if finding.silenced else ""):
+            yield from (self._style("yellow", line) for line in wrapped(text, self._width, first=_INDENT, rest=_INDENT))
         yield from self._items(finding)
         for reason in telling_reasons(finding):
             yield from wrapped(reason_text(reason), self._width, first=_INDENT + "- ", rest=_INDENT + "  ")
@@ -72,6 +62,16 @@ class FindingLines:
             yield from self._variant(variant)
         for label, text in (("note", "; ".join(notes_of(finding))), ("why", finding.why), ("fix", finding.fix)):
             yield from self._labelled(label, text)
+
+    def _where(self, finding: Finding) -> str:
+        where = on_hosts(finding.hosts, finding.host_count)
+        parent = self._checks.get(finding.explained_by, "")
+        if finding.because:
+            where += f", because of {finding.because}"
+        elif parent:
+            where += f", follows from {parent} above"
+        since = since_text(finding.since, self._began)
+        return f"{where}, {since}" if since else where
 
     def _items(self, finding: Finding) -> Iterator[str]:
         """``items sshd, cron``; of many the first, and how many there are."""

@@ -12,7 +12,7 @@ from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.quantities import plain_number
 from checkrunner.model.results import Value, VerdictState
 
-__all__ = ["metric_texts", "perfdata_texts"]
+__all__ = ["LABEL_UNITS", "label_of", "metric_texts", "perfdata_texts"]
 
 _Mask = Callable[[str], str]
 
@@ -22,7 +22,7 @@ _STATES = {
     VerdictState.CRIT: "CRITICAL",
     VerdictState.UNKNOWN: "UNKNOWN",
 }
-_UNITS = frozenset({"s", "%", "B", "c"})
+LABEL_UNITS = frozenset({"s", "%", "B", "c"})
 """What may stand behind a number; other units would be taken for a part of it."""
 
 _NOT_LABEL = re.compile(r"[=|\x00-\x1f\x7f]")
@@ -46,18 +46,19 @@ def perfdata_texts(hosts: Iterable[HostOutcome], mask: _Mask = str) -> Iterator[
 def _perfdata(check: CheckOutcome, value: Value, mask: _Mask) -> Iterator[str]:
     name = f"{mask(check.planned.key)}.{value.name}"
     if value.error:
-        yield f"{_label(name)}=U"
+        yield f"{label_of(name)}=U"
         return
     listed = isinstance(value.value, tuple)
     items = value.value if isinstance(value.value, tuple) else (value.value,)
-    unit = value.unit if value.unit in _UNITS else ""
+    unit = value.unit if value.unit in LABEL_UNITS else ""
     for number, item in enumerate(items, 1):
         if isinstance(item, int | float):
-            label = _label(f"{name}[{number}]" if listed else name)
+            label = label_of(f"{name}[{number}]" if listed else name)
             yield f"{label}={plain_number(float(item))}{unit};{value.warn};{value.crit}".rstrip(";")
 
 
-def _label(text: str) -> str:
+def label_of(text: str) -> str:
+    """``'disk.used'``: a label of performance data."""
     return "'" + _NOT_LABEL.sub("_", text).replace("'", "''") + "'"
 
 

@@ -6,10 +6,11 @@ Slices arrive clean (`findings.textview`); names, reasons and messages may hold 
 from __future__ import annotations
 
 import unicodedata
+from typing import TextIO
 
 from checkrunner.model.characters import is_hidden
 
-__all__ = ["safe", "safe_json", "text_width"]
+__all__ = ["for_stream", "safe", "safe_json", "text_width"]
 
 
 def safe(text: str) -> str:
@@ -41,3 +42,9 @@ def _shown(char: str) -> str:
     if char in "\n\r\t":
         return " "
     return f"<U+{ord(char):04X}>" if is_hidden(char) else char
+
+
+def for_stream(text: str, out: TextIO) -> str:
+    """`text` with ``?`` for what the stream's encoding does not have."""
+    encoding = getattr(out, "encoding", None) or "utf-8"
+    return text.encode(encoding, "replace").decode(encoding)

@@ -112,6 +112,10 @@ def test_the_schema_knows_every_field_of_the_model(kind: Any, part: dict[str, An
 def test_renderers_are_found_by_name() -> None:
     assert {name: type(renderer(name)).__name__ for name in RENDERERS} == {
         "json": "JsonRenderer",
+        "junit": "JunitRenderer",
+        "markdown": "MarkdownRenderer",
+        "nagios": "NagiosRenderer",
+        "prometheus": "PrometheusRenderer",
         "terminal": "TerminalRenderer",
     }
     with pytest.raises(UnknownNameError, match="json"):
