@@ -39,6 +39,7 @@ _WHOLE = 3.0
 """What is shown in short has the whole at a level so many times as high."""
 _FACTORS = {
     "incomplete": 1.5,
+    "suppressed": 1.5,
     "redacted": 3.0,
     "limit": 4.0,
     "inventory": 4.0,
@@ -52,6 +53,7 @@ _WORDS = {
     "line": "line",
     "variant": "variant",
     "incomplete": "group of incomplete hosts",
+    "suppressed": "suppressed check",
     "limit": "omission",
     "wait": "wait",
     "message": "message",
@@ -260,6 +262,7 @@ class _Fitting:
         report, run = self._report, self._report.run
         for kind, entries in (
             ("incomplete", report.incomplete),
+            ("suppressed", report.suppressed),
             ("message", report.messages),
             ("warning", report.warnings),
             ("value", report.metrics),

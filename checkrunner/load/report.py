@@ -18,7 +18,9 @@ from checkrunner.load.report_parts import (
     Part,
     ReasonPart,
     RunPart,
+    SilencedPart,
     SlicePart,
+    SuppressedPart,
     TotalsPart,
     ValuePart,
     VariantPart,
@@ -57,6 +59,7 @@ class _FindingPart(VariantPart):
     folded_by: Literal["", "equal", "masked", "near"] = ""
     items: tuple[str, ...] = ()
     item_count: Count = 0
+    silenced: SilencedPart | None = None
     reasons: tuple[ReasonPart, ...] = ()
     result: Metadata = Field(default_factory=dict)
     seen: Metadata = Field(default_factory=dict)
@@ -85,6 +88,7 @@ class _FindingPart(VariantPart):
             name=self.name or self.check,
             play=self.play or play,
             items=self.items,
+            silenced=self.silenced.made() if self.silenced else None,
             reasons=some(self.reasons),
             values=some(self.values),
             slices=some(self.slices),
@@ -102,6 +106,7 @@ class _ReportPart(Part):
     play: str = ""
     findings: tuple[_FindingPart, ...]
     incomplete: tuple[IncompletePart, ...]
+    suppressed: tuple[SuppressedPart, ...] = ()
     metrics: tuple[MetricsPart, ...] = ()
     messages: tuple[MessagePart, ...] = ()
     warnings: tuple[str, ...]
@@ -117,6 +122,7 @@ class _ReportPart(Part):
             totals=self.totals.made(),
             findings=tuple(finding.finding(self.play, names_in) for finding in self.findings),
             incomplete=tuple(entry.made(names_in) for entry in self.incomplete),
+            suppressed=tuple(entry.made(names_in) for entry in self.suppressed),
             metrics=some(self.metrics),
             messages=tuple(message.made(names_in) for message in self.messages),
             warnings=self.warnings,
@@ -242,6 +248,8 @@ _PARTS: dict[str, type[Part]] = {
     "totals": TotalsPart,
     "findings": _FindingPart,
     "incomplete": IncompletePart,
+    "silenced": SilencedPart,
+    "suppressed": SuppressedPart,
     "metrics": MetricsPart,
     "messages": MessagePart,
     "omissions": OmissionPart,

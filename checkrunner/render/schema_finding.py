@@ -20,6 +20,7 @@ def finding_schemas() -> dict[str, Schema]:
         "variant": _variant(),
         "range": _range(),
         "value": _value(),
+        "silenced": _silenced(),
     }
 
 
@@ -41,6 +42,7 @@ def _finding() -> Schema:
             "execution": enum_of("How the command ended; absent when done.", Execution),
             "hosts": text_of("The hosts, folded: web[01-03],db1."),
             "host_count": count_of("How many hosts; absent for one."),
+            "silenced": {"$ref": "#/$defs/silenced"},
             "folded_by": {
                 "enum": ["equal", "masked", "near"],
                 "description": "What of several hosts counted as the same. equal: their texts are. masked: but for"
@@ -55,9 +57,32 @@ def _finding() -> Schema:
         },
         optional=(
             *("name", "play", "because", "explained_by", "novelty", "severity", "noted", "execution", "host_count"),
-            *("items", "item_count", "folded_by", "reasons", "result", "seen", "values", "slices", "variants"),
+            *(
+                "items",
+                "item_count",
+                "silenced",
+                "folded_by",
+                "reasons",
+                "result",
+                "seen",
+                "values",
+                "slices",
+                "variants",
+            ),
             *("notes", "why", "fix"),
         ),
+    )
+
+
+def _silenced() -> Schema:
+    return object_of(
+        "Nobody wants to be told of it for now: the exit code does not count it.",
+        {
+            "until": {"type": "string", "format": "date-time", "description": "Until when, UTC."},
+            "why": text_of("Why, by who said so."),
+            "by": text_of("Who said so; absent where that is not known."),
+        },
+        optional=("by",),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC
 from typing import Any
 
 from hypothesis import strategies as st
@@ -16,6 +17,8 @@ from checkrunner.model.report import (
     NumberRange,
     Omission,
     Report,
+    Silenced,
+    Suppressed,
     Totals,
     ValueSummary,
     Variant,
@@ -54,6 +57,10 @@ counts = st.integers(0, 10**9)
 hosts = st.lists(texts, min_size=1, max_size=4).map(tuple) | st.integers(1, 3000).map(
     lambda number: tuple(f"node{at * 7:05d}" for at in range(number))
 )
+
+
+times = st.datetimes(timezones=st.just(UTC))
+silences = st.none() | st.builds(Silenced, until=times, why=texts, by=texts)
 
 
 @st.composite
@@ -136,13 +143,14 @@ def findings(draw: st.DrawFn) -> tuple[Finding, ...]:
                 folded_by=draw(st.sampled_from(["", "equal", "masked", "near"])),
                 explained_by=draw(st.sampled_from(["", "0" * 12])),
                 novelty=draw(st.sampled_from(["", "new", "known"])),
+                silenced=draw(silences),
                 notes=tuple(draw(st.lists(texts, max_size=3))),
                 why=draw(texts),
                 fix=draw(texts),
             )
         )
-    times = draw(st.sampled_from([1, 1, 20]))
-    return tuple(replace(one, id=f"{at:012x}") for at, one in enumerate(made * times))
+    often = draw(st.sampled_from([1, 1, 20]))
+    return tuple(replace(one, id=f"{at:012x}") for at, one in enumerate(made * often))
 
 
 def totals(number: int = 9_999_999) -> Totals:
@@ -190,8 +198,13 @@ _reports = st.builds(
             phase=texts,
             reason=texts,
             hint=texts,
+            silenced=silences,
         ),
         max_size=9,
+    ).map(tuple),
+    suppressed=st.lists(
+        st.builds(Suppressed, hosts=texts, names=hosts, check=texts, until=times, strikes=counts, reason=texts),
+        max_size=5,
     ).map(tuple),
     metrics=st.lists(
         st.builds(
