@@ -15,6 +15,7 @@ from checkrunner.model.setting_values import (
     positive_seconds,
     secret,
     size,
+    size_or_none,
     sources,
     text_of,
     vocabulary,
@@ -155,6 +156,18 @@ SETTINGS: Mapping[str, Setting] = {
             read=vocabulary,
             default="o200k_base",
             help="vocabulary whose tokens are counted, or a factor to o200k_base",
+        ),
+        Setting(
+            name="audit_log",
+            read=text_of,
+            default=None,
+            help="file with a line for each command that was run; none for none",
+        ),
+        Setting(
+            name="audit_bytes",
+            read=size_or_none,
+            default=64 << 20,
+            help="most bytes of that log with its older files; 0 leaves their rotation to others",
         ),
         Setting(name="color", read=choice("auto", "always", "never"), default="auto", help="auto, always or never"),
     )

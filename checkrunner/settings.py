@@ -77,6 +77,26 @@ class Settings:
         return str(self.values["tokens_of"])
 
     @property
+    def state_folder(self) -> Path:
+        """Where what outlasts a run is: the store of runs, the audit log, locks. It need not exist."""
+        home = self.environment.get("HOME") or os.path.expanduser("~")
+        state = self.environment.get("XDG_STATE_HOME", "")
+        return Path(state if os.path.isabs(state) else f"{home}/.local/state") / "checkrunner"
+
+    @property
+    def audit_log(self) -> Path | None:
+        """The file of the audit log; None for none."""
+        given = self._text("audit_log")
+        if given == "none":
+            return None
+        return Path(given).expanduser() if given else self.state_folder / "audit.jsonl"
+
+    @property
+    def audit_bytes(self) -> int:
+        """The most that the audit log and its older files take together; 0 for no limit."""
+        return int(self._number("audit_bytes"))
+
+    @property
     def program_timeout_s(self) -> float:
         """The time that a program has which prints an inventory, a password or a secret."""
         return self._number("program_timeout")

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
+from checkrunner.model.drift import Change, ChangeKind, Drift
 from checkrunner.model.observation import Activity
 from checkrunner.model.report import (
     Budget,
@@ -32,7 +33,7 @@ from checkrunner.model.results import (
     VerdictState,
 )
 
-__all__ = ["reports"]
+__all__ = ["drifts", "reports"]
 
 texts = st.text(st.characters(codec=None), max_size=20)
 counts = st.integers(0, 10**7)
@@ -120,6 +121,8 @@ findings = st.builds(
     folded_by=st.sampled_from(["", "equal", "masked", "near"]),
     explained_by=texts,
     novelty=st.sampled_from(["", "new", "known"]),
+    since=st.one_of(st.none(), moments),
+    changes=st.integers(0, 9),
     notes=st.lists(texts, max_size=2).map(tuple),
     why=texts,
     fix=texts,
@@ -134,12 +137,41 @@ incompletes = st.builds(
     hint=texts,
 )
 omissions = st.builds(Omission, what=texts, count=counts, why=texts, where=texts, tokens=counts)
+changes = st.builds(
+    Change,
+    kind=st.sampled_from(ChangeKind),
+    check=texts,
+    name=texts,
+    hosts=texts,
+    names=names,
+    items=st.just(()),
+    item_count=st.integers(0, 3),
+    before=texts,
+    after=texts,
+    since=st.one_of(st.none(), moments),
+    before_since=st.one_of(st.none(), moments),
+    finding=texts,
+    flapping=st.booleans(),
+    silenced=st.booleans(),
+    note=texts,
+)
+drifts = st.builds(
+    Drift,
+    against=texts,
+    against_started_at=moments,
+    unlike=st.lists(texts, max_size=2).map(tuple),
+    changes=st.lists(changes, max_size=3).map(tuple),
+    unchanged=counts,
+    worse=counts,
+    left_out=counts,
+)
 reports = st.builds(
     Report,
     run=infos,
     totals=totals,
     findings=st.lists(findings, max_size=3).map(tuple),
     incomplete=st.lists(incompletes, max_size=2).map(tuple),
+    drift=st.one_of(st.none(), drifts),
     warnings=st.lists(texts, max_size=2).map(tuple),
     omissions=st.lists(omissions, max_size=2).map(tuple),
     redacted=st.dictionaries(texts, counts, max_size=2),

@@ -102,9 +102,7 @@ class Keeping:
                 elif is_binary(output):
                     note = "it is not text"
                 elif not room:
-                    note = (
-                        f"the room for outputs of a run ({self._options.total_bytes:,} bytes, keep_total) was used up"
-                    )
+                    note = f"the run's room for outputs (keep_total, {self._options.total_bytes:,} bytes) was used up"
                 parts = () if note else [part for part in taken.parts if part.query.stream is stream]
                 kept.append(kept_output(host, key, stream, output, parts, mask=mask, note=note))
         return kept

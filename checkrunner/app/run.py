@@ -9,9 +9,11 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from checkrunner import __version__
 from checkrunner.app.answers import Learning, answer_values
+from checkrunner.app.audit import open_audit
 from checkrunner.app.counting import budget_of
 from checkrunner.app.delegates import Delegates
 from checkrunner.app.identity import new_run_id
@@ -28,11 +30,12 @@ from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.secret_names import is_secret_name, secret_values
 from checkrunner.judge.judge import Judge
 from checkrunner.model.errors import UsageError
+from checkrunner.model.history import RunView
 from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import HostOutcome
 from checkrunner.model.playbook import Check, Play
 from checkrunner.model.report import Report, RunInfo, Wait
-from checkrunner.model.seams import Driver, Observer, Past
+from checkrunner.model.seams import Driver, Observer, Past, Redactor
 from checkrunner.model.sources import Secret, Template
 from checkrunner.plan.build import Plan
 from checkrunner.plan.hostplan import HostPlan
@@ -43,6 +46,9 @@ from checkrunner.run.engine import Engine
 from checkrunner.run.limits import fit_forks
 from checkrunner.run.stages import stages
 from checkrunner.run.stop import Stop
+
+if TYPE_CHECKING:  # loaded where runs are compared
+    from checkrunner.findings.view import Series
 
 __all__ = ["make_redactor", "run_prepared"]
 
@@ -68,11 +74,13 @@ def run_prepared(
     keep: Callable[[Sequence[HostOutcome]], None] = lambda _: None,
     past: Past | None = None,
     keeping: Keeping | None = None,
+    keep_view: Callable[[RunView], None] | None = None,
 ) -> Report:
     """Run it and build the report. An interrupt (SIGINT, SIGTERM, SIGHUP) ends the run early; the report is built all
     the same and says so. `interrupted` tells of one that came before. `driver` answers what commands ask and the
     playbook does not; without one such a question ends its command. `keep` gets what the hosts came to. `past`
-    is what earlier runs showed; `keeping` takes outputs that are to be kept. `redactor`
+    is what earlier runs showed; `keeping` takes outputs that are to be kept, `keep_view` gets what later runs are
+    compared with. `redactor`
     is given where it masks more than the report, so that a secret has the same tag everywhere.
 
     Raises UsageError members for connection settings that cannot be used, before anything connects, and nothing that a
@@ -86,7 +94,8 @@ def run_prepared(
     past = past or NoPast()
     run_id = new_run_id(started_at)
     scripts = _scripts(plan, redactor, witnesses, past, keeping)
-    links = Links(prepared.request.settings, password, run=run_id)
+    audit = open_audit(prepared, run_id, redactor)
+    links = Links(prepared.request.settings, password, run=run_id, audit=audit)
     options, narrowed = _fitting(prepared)
     warnings = [*prepared.warnings, *narrowed, *_elsewhere(prepared.delegates, links)]
     not_done = [links.warnings(script.host) for script in scripts]
@@ -97,18 +106,28 @@ def run_prepared(
     info = _info(prepared, run_id, started_at, round(monotonic() - began, 3), reason, waits)
     info = replace(info, stay=stay_of(prepared.request.settings, run_id, datetime.now(UTC)))
     keep(outcomes)
-    return build_report(
+    report = build_report(
         _noted(outcomes, not_done),
         run=info,
-        warnings=[*warnings, *redactor.troubles],
+        warnings=[*warnings, *redactor.troubles, *audit.troubles],
         redactor=redactor,
         texts=lambda outcome: by_host[outcome.host].texts(outcome),
         titles=lambda outcome: by_host[outcome.host].title(outcome),
         to_text=json_text,
         witnesses=witnesses,
         past=past,
+        series=_series(prepared, redactor) if keep_view or past.view() else None,
+        keep_view=keep_view,
         **budget_of(prepared.request.settings),
     )
+    audit.end(report.run)
+    return report
+
+
+def _series(prepared: Prepared, redactor: Redactor) -> Series:
+    from checkrunner.app.series import series_of
+
+    return series_of(prepared, redactor)
 
 
 def _info(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from checkrunner.findings.secret_tags import MARK, TAG, outside_tags
-from checkrunner.findings.slices import segment
+from checkrunner.findings.slices import evidence_of
 from checkrunner.findings.textview import line_view, masked_lines
 from checkrunner.model.results import (
     RawLine,
@@ -16,7 +16,6 @@ from checkrunner.model.results import (
     SliceMode,
     SliceQuery,
     Stream,
-    evidence_id,
 )
 
 __all__ = ["MOST_NEW_LINES", "new_lines", "output_lines", "without_tags"]
@@ -56,7 +55,7 @@ def new_lines(host: str, key: str, lines: Sequence[str], numbers: Sequence[int])
         more_lines=len(numbers) - len(shown),
         why="lines of stdout that the baseline does not have",
     )
-    return replace(made, evidence=evidence_id(segment(host), segment(key), made.stream, made.ranges))
+    return replace(made, evidence=evidence_of(host, key, made.stream, [line.number for line in shown]))
 
 
 def _line(number: int, text: str) -> SliceLine:

@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from checkrunner.findings.entries import alone, bulk, bulk_of, shortened, with_entries
+from checkrunner.findings.entries import alone, briefest, bulk, bulk_of, frame_of, shortened, with_entries
 from checkrunner.findings.leftout import BUDGET, few_kinds, folded_omissions, more_findings
 from checkrunner.findings.portions import Detail, Portions, clipped, within
 from checkrunner.findings.scale import Scale, settled
@@ -40,6 +40,8 @@ _WHOLE = 3.0
 _FACTORS = {
     "incomplete": 1.5,
     "suppressed": 1.5,
+    "unlike": 2.5,
+    "change": 3.0,
     "redacted": 3.0,
     "limit": 4.0,
     "inventory": 4.0,
@@ -54,6 +56,8 @@ _WORDS = {
     "variant": "variant",
     "incomplete": "group of incomplete hosts",
     "suppressed": "suppressed check",
+    "unlike": "difference between the runs",
+    "change": "change",
     "limit": "omission",
     "wait": "wait",
     "message": "message",
@@ -172,7 +176,8 @@ class _Fitting:
             error=within(run.error, _ERROR_TOKENS, self._scale),
             waits=(),
         )
-        bare = Report(run=short, totals=report.totals, schema=report.schema)
+        drift = report.drift and briefest(report.drift, within(report.drift.against, _RUN_TOKENS, self._scale))
+        bare = Report(run=short, totals=report.totals, drift=drift, schema=report.schema)
         return settled(bare, self._scale, self._limit)
 
     def _in_order(self) -> None:
@@ -263,6 +268,8 @@ class _Fitting:
         for kind, entries in (
             ("incomplete", report.incomplete),
             ("suppressed", report.suppressed),
+            ("unlike", report.drift.unlike if report.drift else ()),
+            ("change", report.drift.changes if report.drift else ()),
             ("message", report.messages),
             ("warning", report.warnings),
             ("value", report.metrics),
@@ -278,25 +285,29 @@ class _Fitting:
 
     def _entries(self, kind: str, level: float, at: int, entry: object) -> Iterator[_Part]:
         """The entry in short, and where that is not all of it, the whole."""
-        short, kept, scale = shortened(kind, entry), self._kept[kind], self._scale
+        short, kept = shortened(kind, entry), self._kept[kind]
 
         def keep(what: object) -> Callable[[], None]:
             return lambda: kept.__setitem__(at, what)
 
-        yield self._part(level, kind, lambda: scale.other(alone(kind, short)), keep(short))
+        yield self._part(level, kind, lambda: self._alone(kind, short), keep(short))
         if short != entry:
             size = bulk(entry)
             yield self._part(
                 level * _WHOLE,
                 "detail",
                 lambda: (
-                    scale.other(alone(kind, entry)) - scale.other(alone(kind, short)) + 1
-                    if size < _BULK * self._limit
-                    else size // 4
+                    self._alone(kind, entry) - self._alone(kind, short) + 1 if size < _BULK * self._limit else size // 4
                 ),
                 keep(entry),
                 allowed=lambda: at in kept,
             )
+
+    def _alone(self, kind: str, entry: object) -> int:
+        """What an entry takes, without what stands around it in any case."""
+        frame = frame_of(kind)
+        around = self._scale.other(frame) - 1 if frame else 0
+        return self._scale.other(alone(kind, entry)) - around
 
     def _omitted(self) -> Sequence[Finding]:
         return self._report.findings[len(self._shown) :]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from checkrunner.findings.budget import fit
 from checkrunner.findings.exit_code import exit_code
-from checkrunner.findings.grouping import group
+from checkrunner.findings.grouping import Group, group
 from checkrunner.findings.heldback import HeldBack
 from checkrunner.findings.incomplete import fold_incomplete
 from checkrunner.findings.leftout import folded_omissions
@@ -19,9 +20,14 @@ from checkrunner.findings.redact import NullRedactor
 from checkrunner.findings.silences import unsilenced
 from checkrunner.findings.suppressions import fold_suppressed
 from checkrunner.findings.totals import count, looked_everywhere
+from checkrunner.model.drift import Drift
+from checkrunner.model.history import RunView
 from checkrunner.model.plan import HostOutcome
 from checkrunner.model.report import Report, RunInfo
 from checkrunner.model.seams import Past, Redactor, TokenCounter
+
+if TYPE_CHECKING:  # what compares runs is loaded where there is something to compare
+    from checkrunner.findings.view import Series
 
 __all__ = ["ReportLimits", "Texts", "Titles", "build_report"]
 
@@ -40,6 +46,8 @@ def build_report(
     counter: TokenCounter | None = None,
     past: Past | None = None,
     witnesses: Witnesses | None = None,
+    series: Series | None = None,
+    keep_view: Callable[[RunView], None] | None = None,
 ) -> Report:
     """The report. `run.complete` and `run.exit_code` are computed here, whatever `run` says.
 
@@ -50,6 +58,9 @@ def build_report(
     (see `budget.fit`). `past` tells new findings from known ones, and what
     is silenced: that does not count for the exit code. `witnesses`: hosts where a check
     is fine; what lines are there, too, are told last.
+
+    With `series`, which says what the run can be compared with, findings tell since when they are so and the report
+    what changed, where `past` knows an earlier run. `keep_view` gets what later runs are compared with.
 
     Cost: linear in the outcomes; a healthy one costs about a microsecond, others what masking their slices costs.
     """
@@ -69,15 +80,19 @@ def build_report(
         ),
         past,
     )
+    told = unsilenced(outcomes, past)
+    code = exit_code(totals if told is outcomes else count(told), run.ended)
+    run = replace(run, complete=looked_everywhere(totals), exit_code=code)
+    before = past.view() if series else None
+    view = _view(outcomes, run, series, before, groups) if series and (before or keep_view) else None
+    if before is not None and view is not None:
+        building.cells = view.cells
     findings = tuple(building.finding(entry) for entry in groups)
     incomplete = tuple(building.incomplete(entry) for entry in fold_incomplete(outcomes, past.silence))
     building.captures(outcomes)
-    told = unsilenced(outcomes, past)
     report = Report(
         run=replace(
             run,
-            complete=looked_everywhere(totals),
-            exit_code=exit_code(totals if told is outcomes else count(told), run.ended),
             error=building.text(run.error),
             waits=building.waits(run.waits),
         ),
@@ -85,10 +100,31 @@ def build_report(
         findings=findings,
         incomplete=incomplete,
         suppressed=tuple(building.suppressed(entry) for entry in fold_suppressed(outcomes, past)),
+        drift=_drift(before, view, past, building) if before and view else None,
         metrics=building.metrics(outcomes),
         messages=building.messages(outcomes),
         warnings=building.warnings(warnings, outcomes),
         omissions=folded_omissions(building.omissions),
         redacted=redactor.counts() if redactor else {},
     )
+    if view is not None and keep_view is not None:
+        keep_view(view)
     return fit(report, budget_tokens, to_text, counter) if to_text else report
+
+
+def _view(
+    outcomes: Sequence[HostOutcome], run: RunInfo, series: Series, before: RunView | None, groups: Sequence[Group]
+) -> RunView:
+    from checkrunner.findings.view import view_of
+
+    found = {(one.host, one.planned.key): entry.id for entry in groups for one in entry.outcomes}
+    return view_of(outcomes, info=run, series=series, before=before, findings=found)
+
+
+def _drift(before: RunView, view: RunView, past: Past, building: Making) -> Drift:
+    from checkrunner.findings.drift import drift_of
+
+    def silent(host: str, check: str) -> bool:
+        return past.silence(host, check) is not None
+
+    return building.drift(drift_of(before, view, silent=silent, most=building.limits.changes))

@@ -8,9 +8,10 @@ from typing import Any
 
 from checkrunner.findings.portions import briefly, clipped, few_hosts
 from checkrunner.findings.scale import NOTHING
+from checkrunner.model.drift import Change, Drift
 from checkrunner.model.report import CheckValues, Finding, Incomplete, Message, Omission, Report, Suppressed, Wait
 
-__all__ = ["alone", "bulk", "bulk_of", "shortened", "with_entries"]
+__all__ = ["alone", "briefest", "bulk", "bulk_of", "frame_of", "shortened", "with_entries"]
 
 _CHARS = 100
 _HOST_CHARS = 60
@@ -23,6 +24,8 @@ _FIELDS = {
     "value": "metrics",
     "limit": "omissions",
 }
+
+_IN_DRIFT = replace(NOTHING, drift=Drift(against="", against_started_at=NOTHING.run.started_at))
 
 
 def shortened(kind: str, entry: Any) -> Any:
@@ -44,6 +47,8 @@ def shortened(kind: str, entry: Any) -> Any:
                 hosts=few_hosts(entry, _HOST_CHARS),
                 reason=clipped(entry.reason, _CHARS),
             )
+        case Change():
+            return _short_change(entry)
         case Message():
             return replace(
                 entry,
@@ -65,9 +70,35 @@ def shortened(kind: str, entry: Any) -> Any:
     return entry
 
 
+def _short_change(entry: Change) -> Change:
+    return replace(
+        entry,
+        check=clipped(entry.check, _CHARS // 2),
+        name="",
+        hosts=few_hosts(entry, _HOST_CHARS),
+        items=entry.items if sum(map(len, entry.items)) <= _HOST_CHARS else (),
+        before=clipped(entry.before, _CHARS // 4),
+        after=clipped(entry.after, _CHARS // 4),
+        before_since=None,
+        finding=clipped(entry.finding, _CHARS // 4),
+        note=clipped(entry.note, _CHARS // 2),
+    )
+
+
 def alone(kind: str, entry: Any) -> Report:
-    """A report with nothing but this entry."""
-    return with_entries(NOTHING, {kind: [entry]})
+    """A report with nothing but this entry, and what has to stand around it."""
+    return with_entries(frame_of(kind) or NOTHING, {kind: [entry]})
+
+
+def frame_of(kind: str) -> Report | None:
+    """What stands around entries of this kind, however many there are; None where nothing does."""
+    return _IN_DRIFT if kind in {"unlike", "change"} else None
+
+
+def briefest(drift: Drift, against: str) -> Drift:
+    """That there is a drift, which is always told: all its changes are left out, and counted."""
+    left = drift.left_out + len(drift.changes)
+    return replace(drift, against=against, unlike=(), changes=(), left_out=left)
 
 
 def with_entries(report: Report, kept: Mapping[str, Sequence[Any]]) -> Report:
@@ -81,6 +112,10 @@ def with_entries(report: Report, kept: Mapping[str, Sequence[Any]]) -> Report:
         inventory=next(iter(kept.get("inventory", ())), ()),
         playbook_digest=next(iter(kept.get("digest", ())), ""),
     )
+    if report.drift is not None:
+        some = tuple(kept.get("change", ()))
+        left = max(0, report.drift.left_out - len(some))
+        changes["drift"] = replace(report.drift, unlike=tuple(kept.get("unlike", ())), changes=some, left_out=left)
     return replace(report, run=run, **changes)
 
 
@@ -95,6 +130,10 @@ def bulk(entry: object) -> int:
             return len(entry.check + entry.reason + entry.hosts)
         case Message():
             return len(entry.text) + len(entry.hosts)
+        case Change():
+            return _FINDING_CHARS + len(entry.check + entry.name + entry.hosts + entry.note) + bulk(entry.items)
+        case Drift():
+            return len(entry.against) + bulk((*entry.unlike, *entry.changes))
         case CheckValues():
             return _VALUE_CHARS * len(entry.values)
         case Omission():
@@ -119,4 +158,4 @@ def bulk_of(report: Report) -> int:
     """The characters of a report, about."""
     run = report.run
     others = (run.inventory, run.waits, run.error, report.incomplete, report.metrics, report.messages)
-    return bulk((*others, report.suppressed, report.warnings, report.omissions, report.findings))
+    return bulk((*others, report.suppressed, report.drift, report.warnings, report.omissions, report.findings))

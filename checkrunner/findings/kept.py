@@ -46,34 +46,42 @@ def kept_output(
     Lines are whole: where the middle is missing, so are the pieces of lines beside it, unless there is nothing else.
     """
     size = output.captured_bytes
-    data, number = _joined(parts, 0)
-    end = b""
-    if len(data) < size:
-        begin = next((part.query.first for part in parts if part.query.first > len(data)), size)
-        end, number = _joined(parts, begin)
-        if begin + len(end) < size:
-            end = b""
-            note = note or f"{len(data):,} of its {size:,} bytes could be fetched"
+    data, _ = _joined(parts, 0)
     whole = len(data) >= size
+    end, number = (b"", 0) if whole else _end(parts, len(data), size)
+    if not whole and not end:
+        note = note or f"{len(data):,} of its {size:,} bytes could be fetched"
     cut = output.state is not CaptureState.COMPLETE
-    head = _lines(data, torn_end=not whole)
-    tail = _lines(end, torn_begin=True)
-    texts = _masked([text_view(line) for line in head], [text_view(line) for line in tail], mask, torn=cut)
-    head_text, tail_text = _joined_text(texts[0]), _joined_text(texts[1])
-    total = len(head) if whole else output.lines
-    if tail:
-        total = max(number + end.count(b"\n") - end.endswith(b"\n"), len(head) + len(tail))
+    head, tail = _lines(data, torn_end=not whole), _lines(end, torn_begin=True)
+    total = max(number + end.count(b"\n") - end.endswith(b"\n"), len(head)) if tail else output.lines
+    if tail and len(head) == len(tail) == total == 1:  # both ends of one line
+        head, tail = [head[0] + tail[0][1:]], []
+        note = note or "the middle of its only line was left out"
+    elif tail:
+        total = max(total, len(head) + len(tail))
+    elif whole:
+        total = len(head)
+    if cut and head:
+        (tail or head)[-1] += GAP
+    head, tail = _masked(head, tail, mask)
     return KeptOutput(
         host=host,
         check=check,
         stream=stream,
-        data=head_text,
-        tail=tail_text,
+        data=_joined_text(head),
+        tail=_joined_text(tail),
         total_bytes=size,
         total_lines=total,
         truncated=cut,
         note=note,
     )
+
+
+def _end(parts: Sequence[RawSlice], after: int, size: int) -> tuple[bytes, int]:
+    """The bytes at the end of the output where they came, and the number of the line in which they begin."""
+    begin = next((part.query.first for part in parts if part.query.first > after), size)
+    end, number = _joined(parts, begin)
+    return (end, number) if begin + len(end) == size else (b"", 0)
 
 
 def _joined(parts: Sequence[RawSlice], first: int) -> tuple[bytes, int]:
@@ -88,29 +96,37 @@ def _joined(parts: Sequence[RawSlice], first: int) -> tuple[bytes, int]:
     return b"".join(found), number
 
 
-def _lines(data: bytes, *, torn_begin: bool = False, torn_end: bool = False) -> list[bytes]:
-    """The lines, without a torn one at an end unless there is no other."""
+def _lines(data: bytes, *, torn_begin: bool = False, torn_end: bool = False) -> list[str]:
+    """The lines as text, without a torn one at an end. Where there is no other, that one has a `GAP` there."""
     if not data:
         return []
     lines = data.split(b"\n")
-    if data.endswith(b"\n") or (torn_end and len(lines) > 1):
+    if data.endswith(b"\n"):
         lines.pop()
+        torn_end = False
+    if torn_end and len(lines) > 1:
+        lines.pop()
+        torn_end = False
     if torn_begin and len(lines) > 1:
         del lines[0]
-    return lines
+        torn_begin = False
+    texts = [text_view(line) for line in lines]
+    if torn_begin:  # without the word that was torn: the end of a secret does not look like one
+        texts[0] = GAP + texts[0].partition(" ")[2]
+    if torn_end:
+        texts[-1] += GAP
+    return texts
 
 
-def _masked(head: list[str], tail: list[str], mask: Callable[[str], str], *, torn: bool) -> tuple[list[str], list[str]]:
+def _masked(head: list[str], tail: list[str], mask: Callable[[str], str]) -> tuple[list[str], list[str]]:
     """Both masked together, since a key goes over several lines. A `GAP` says where something is missing, by which half
     a secret is known; a mask that loses count is used line by line."""
     gap = [GAP] if tail else []
     given = [*head, *gap, *tail]
-    if torn and given:
-        given[-1] += GAP
     texts = mask("\n".join(given)).split("\n") if given else []
     if len(texts) != len(given):
         texts = [mask(text).replace("\n", " ") for text in given]
-    texts = [text.replace(GAP, "") for text in texts]
+    texts = [text.replace(GAP, "\u2026") for text in texts]
     return texts[: len(head)], texts[len(head) + len(gap) :]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypedDict
 
 from checkrunner.findings.fold import fold
 from checkrunner.findings.grouping import Group
@@ -18,7 +20,9 @@ from checkrunner.findings.silences import silenced
 from checkrunner.findings.slices import is_binary
 from checkrunner.findings.totals import capture_of, execution_of
 from checkrunner.findings.values import shared_metrics, shared_values
+from checkrunner.model.drift import Drift
 from checkrunner.model.errors import TemplateError
+from checkrunner.model.history import Cell
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import (
     CheckValues,
@@ -61,6 +65,7 @@ class ReportLimits:
     | waits | places where hosts waited before they were reached |
     | metrics | values over all hosts |
     | messages | different messages of tasks |
+    | changes | changes against an earlier run |
     | text_chars | one reason, note, hint or warning |
     """
 
@@ -73,6 +78,7 @@ class ReportLimits:
     waits: int = 10
     metrics: int = 100
     messages: int = 50
+    changes: int = 200
     text_chars: int = 1000
 
 
@@ -91,8 +97,14 @@ def name_as_written(outcome: CheckOutcome) -> str:
     return outcome.planned.check.name
 
 
+class _Past(TypedDict):
+    since: datetime | None
+    changes: int
+
+
 class Making:
-    """One report in the making: what it may show, and what it had to leave out so far."""
+    """One report in the making: what it may show, and what it had to leave out so far. `cells` says since when things
+    are so, where earlier runs are known."""
 
     def __init__(self, redactor: Redactor, texts: Texts, titles: Titles, limits: ReportLimits, held: HeldBack) -> None:
         self.limits = limits
@@ -102,6 +114,7 @@ class Making:
         self._titles = titles
         self._held = held
         self._folded: dict[tuple[str, ...], str] = {}
+        self.cells: Mapping[tuple[str, str], Cell] = {}
 
     def text(self, text: str) -> str:
         """A text fit for the report: masked, and not longer than the limit, which it then says."""
@@ -146,9 +159,28 @@ class Making:
             explained_by=entry.cause,
             novelty=entry.novelty,
             silenced=self._silenced(silenced(entry.silence)),
+            **self._past(entry),
             notes=self._notes(entry),
             why=self.text(why),
             fix=self.text(fix),
+        )
+
+    def _past(self, entry: Group) -> _Past:
+        """Since when it is so, and how unsteady: of its hosts the one that began first, and the most unsteady one."""
+        cells = [self.cells[at] for one in entry.outcomes if (at := (one.host, one.planned.key)) in self.cells]
+        began = [cell.since for cell in cells if cell.since]
+        return _Past(
+            since=min(began, default=None), changes=max((cell.changes for cell in cells if cell.is_flapping), default=0)
+        )
+
+    def drift(self, drift: Drift) -> Drift:
+        """What changed, in texts fit to be shown."""
+        return replace(
+            drift,
+            unlike=tuple(map(self.text, drift.unlike)),
+            changes=tuple(
+                replace(change, name=self.text(change.name), note=self.text(change.note)) for change in drift.changes
+            ),
         )
 
     def _variant(self, one: Differing, entry: Group) -> Variant:

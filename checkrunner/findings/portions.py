@@ -36,6 +36,7 @@ _SHORT_CHARS = 72
 _VARIANT = 12.0
 _FACTORS: Mapping[str, float] = {
     "name": 4.0,
+    "since": 4.0,
     "message": 3.0,
     "seen": 5.0,
     "fix": 7.0,
@@ -95,6 +96,7 @@ class Portions:
         finding, core = self.finding, self.core
         for kind, differs in (
             ("name", finding.name not in {"", finding.check}),
+            ("since", finding.since is not None or finding.changes > 0),
             ("message", _first_message(finding) != _first_message(core)),
             ("seen", bool(finding.seen)),
             ("fix", bool(finding.fix)),
@@ -162,7 +164,7 @@ class Portions:
         """The finding with what has been chosen, and nothing else."""
         finding, core, chosen = self.finding, self.core, self.chosen
         changes: dict[str, Any] = {}
-        for kind in ("name", "seen", "fix", "hosts", "values", "items", "why", "note", "metadata"):
+        for kind in ("name", "since", "seen", "fix", "hosts", "values", "items", "why", "note", "metadata"):
             if (kind,) in chosen:
                 changes |= _fields(finding, kind)
         if ("reason",) in chosen:
@@ -359,6 +361,8 @@ def _first_message(finding: Finding) -> str:
 
 def _fields(finding: Finding, kind: str) -> dict[str, Any]:
     match kind:
+        case "since":
+            return {"since": finding.since, "changes": finding.changes}
         case "note":
             return {"notes": finding.notes}
         case "metadata":

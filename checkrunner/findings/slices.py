@@ -44,11 +44,11 @@ __all__ = [
     "SHAPES",
     "Render",
     "early_queries",
+    "evidence_of",
     "is_binary",
     "is_troubled",
     "mask_of",
     "queries",
-    "segment",
     "shapes",
     "show",
     "witness_queries",
@@ -118,7 +118,7 @@ def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor, rc:
     if query.mode is SliceMode.SALIENT or _are_too_many(step.planned.check, shown):
         shown = _chosen(step.planned.check, shown, raw, rc)
     ranges = shown.ranges
-    evidence = evidence_id(segment(host), segment(key), query.stream, ranges) if ranges else ""
+    evidence = evidence_id(_segment(host), _segment(key), query.stream, ranges) if ranges else ""
     return replace(shown, evidence=evidence)
 
 
@@ -193,7 +193,14 @@ def _are_too_many(check: Check, made: Slice) -> bool:
     return made.query.mode is SliceMode.MATCH and not check.slices and len(made.lines) > DECIDING_LINES
 
 
-def segment(name: str) -> str:
+def evidence_of(host: str, key: str, stream: Stream, numbers: Sequence[int]) -> str:
+    """The evidence id of these lines; "" for none."""
+    lines = tuple(SliceLine(number=number, text="") for number in numbers)
+    made = Slice(stream=stream, query=SliceQuery(mode=SliceMode.LINES), lines=lines, total_lines=0)
+    return evidence_id(_segment(host), _segment(key), stream, made.ranges) if lines else ""
+
+
+def _segment(name: str) -> str:
     """Evidence ids have three parts between slashes."""
     return name.replace("%", "%25").replace("/", "%2F") if "/" in name else name
 

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import Field, ValidationError
 
-from checkrunner.load.report_leaves import KINDS, Count, Metadata
+from checkrunner.load.report_drift import ChangePart, DriftPart
+from checkrunner.load.report_leaves import KINDS, Count, Metadata, Time
 from checkrunner.load.report_parts import (
     BudgetPart,
     IncompletePart,
@@ -52,6 +53,8 @@ class _FindingPart(VariantPart):
     because: str = ""
     explained_by: str = ""
     novelty: Literal["", "new", "known"] = ""
+    since: Time | None = None
+    changes: Count = 0
     severity: Severity = Severity.CRITICAL
     verdict: VerdictState
     noted: bool = False
@@ -76,7 +79,7 @@ class _FindingPart(VariantPart):
             name: getattr(self, name)
             for name in (
                 *("id", "check", "because", "explained_by", "novelty", "severity", "verdict", "execution"),
-                *("folded_by", "item_count", "result", "seen", "why", "fix"),
+                *("folded_by", "since", "changes", "item_count", "result", "seen", "why", "fix"),
             )
         }
         where = self.where(names_in)
@@ -107,6 +110,7 @@ class _ReportPart(Part):
     findings: tuple[_FindingPart, ...]
     incomplete: tuple[IncompletePart, ...]
     suppressed: tuple[SuppressedPart, ...] = ()
+    drift: DriftPart | None = None
     metrics: tuple[MetricsPart, ...] = ()
     messages: tuple[MessagePart, ...] = ()
     warnings: tuple[str, ...]
@@ -123,6 +127,7 @@ class _ReportPart(Part):
             findings=tuple(finding.finding(self.play, names_in) for finding in self.findings),
             incomplete=tuple(entry.made(names_in) for entry in self.incomplete),
             suppressed=tuple(entry.made(names_in) for entry in self.suppressed),
+            drift=self.drift.made(names_in) if self.drift else None,
             metrics=some(self.metrics),
             messages=tuple(message.made(names_in) for message in self.messages),
             warnings=self.warnings,
@@ -250,6 +255,8 @@ _PARTS: dict[str, type[Part]] = {
     "incomplete": IncompletePart,
     "silenced": SilencedPart,
     "suppressed": SuppressedPart,
+    "drift": DriftPart,
+    "changes": ChangePart,
     "metrics": MetricsPart,
     "messages": MessagePart,
     "omissions": OmissionPart,

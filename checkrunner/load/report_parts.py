@@ -42,6 +42,7 @@ __all__ = [
     "MetricsPart",
     "NamesIn",
     "OmissionPart",
+    "OnHostsPart",
     "Part",
     "ReasonPart",
     "RunPart",
@@ -191,7 +192,9 @@ class SlicePart(Part):
         return SliceMode.TAIL if at_end else SliceMode.LINES
 
 
-class _OnHosts(Part):
+class OnHostsPart(Part):
+    """Something that is so on hosts."""
+
     hosts: str
     host_count: Count = 1
 
@@ -201,7 +204,7 @@ class _OnHosts(Part):
         return {"hosts": self.hosts, "names": names, "unnamed": self.host_count - len(names)}
 
 
-class VariantPart(_OnHosts):
+class VariantPart(OnHostsPart):
     """A variant of a finding."""
 
     slices: tuple[SlicePart, ...] = ()
@@ -223,7 +226,7 @@ class MetricsPart(Part):
         return CheckValues(check=self.check, items=self.items, values=some(self.values))
 
 
-class MessagePart(_OnHosts):
+class MessagePart(OnHostsPart):
     """An entry of `messages`."""
 
     check: str
@@ -247,7 +250,7 @@ class SilencedPart(Part):
         return Silenced(**dict(self))
 
 
-class SuppressedPart(_OnHosts):
+class SuppressedPart(OnHostsPart):
     """An entry of `suppressed`."""
 
     check: str
@@ -261,7 +264,7 @@ class SuppressedPart(_OnHosts):
         return Suppressed(**facts, **self.where(names_in))
 
 
-class IncompletePart(_OnHosts):
+class IncompletePart(OnHostsPart):
     """An entry of `incomplete`."""
 
     state: HostState

@@ -19,6 +19,7 @@ class ChangeKind(StrEnum):
     | regression | anything better or not looked at, then warn or crit; on a new host or check: not ok at once |
     | unseen | anything, then unknown: it could be looked at, and no longer can |
     | changed | not ok both times, for other reasons (numbers, times and ids do not count) |
+    | flapping | any of these, so often by now that it is not told each time any more, until it stays as it is |
     | recovery | warn, crit or unknown, then ok; crit, then warn |
     | seen | unknown, then skipped, or the host is reached again |
     | dropped | there, then not there or skipped: nobody looks any more |
@@ -29,6 +30,7 @@ class ChangeKind(StrEnum):
     REGRESSION = "regression"
     UNSEEN = "unseen"
     CHANGED = "changed"
+    FLAPPING = "flapping"
     RECOVERY = "recovery"
     SEEN = "seen"
     DROPPED = "dropped"
@@ -36,7 +38,7 @@ class ChangeKind(StrEnum):
     @property
     def is_worse(self) -> bool:
         """Whether somebody is to be told."""
-        return self in {ChangeKind.REGRESSION, ChangeKind.UNSEEN, ChangeKind.CHANGED}
+        return self in {ChangeKind.REGRESSION, ChangeKind.UNSEEN, ChangeKind.CHANGED, ChangeKind.FLAPPING}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +48,9 @@ class Change(OnHosts):
 
     `before` and `after` are verdicts, or states of hosts; "" where there was nothing. `since` is when what is so now
     began, and `before_since` when what was so before began: the earliest of the hosts'. `finding` is the id of the
-    finding that shows it, that of most hosts where there are several. `flapping` says that it changes all the time,
-    and `silenced` that nobody wants to be told of it for now. `note` says what else changed: ``it expects something
-    else``, ``renamed from df``.
+    finding that shows it, that of most hosts where there are several. `flapping` says that it was known to change all
+    the time, and `silenced` that nobody wants to be told of it for now. `note` says what else changed: ``it expects
+    something else``, ``renamed from df``.
     """
 
     kind: ChangeKind

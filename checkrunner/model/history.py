@@ -61,7 +61,7 @@ _TRAIL_BITS = 32
 class CheckVersion:
     """A check as it was in a run. `command` is a digest of what it runs and as whom, `rules` one of what it expects: so
     a renamed check is known by its command, and a changed threshold by its rules. Both are those of the playbook, and
-    the same on all hosts; of an item of a loop, `command` is of the item too.
+    the same on all hosts and for all items of a loop.
 
     `follows` is the key of the check whose trouble makes it run: it comes and goes with that. `once`: it runs on one
     host for all, which may be another one each time.
@@ -112,7 +112,7 @@ class HostCell(Trailed):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell(Trailed):
     """What came of a check on a host in a run. `since` goes by the verdict alone; in the `trail` it differs from the
-    run before also where the reasons of one that is not ok do, and never where what the check expects was changed.
+    run before also where the reasons of one that is not ok do, and never where the check itself was changed.
 
     `reasons` is a digest of the verdict's reasons, with numbers, times and ids masked; "" when ok or skipped. `finding`
     is the id of the finding that it is part of, "" for none.

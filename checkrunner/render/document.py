@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
-from checkrunner.model.folded import OnHosts
 from checkrunner.model.report import (
     Budget,
     CheckValues,
@@ -30,6 +28,10 @@ from checkrunner.model.report import (
     Wait,
 )
 from checkrunner.model.results import Execution, Reason, Severity, Slice, SliceLine, SliceMode, VerdictState
+from checkrunner.render.document_drift import drift_document
+from checkrunner.render.document_parts import filled as _filled
+from checkrunner.render.document_parts import hosts_of as _hosts
+from checkrunner.render.document_parts import time_of as _time
 from checkrunner.render.safe import safe_json
 
 __all__ = ["to_document"]
@@ -55,6 +57,7 @@ def to_document(report: Report) -> dict[str, Any]:
         "incomplete": [_incomplete(entry) for entry in report.incomplete],
         **_filled(
             suppressed=[_suppressed(entry) for entry in report.suppressed],
+            drift=drift_document(report.drift) if report.drift else {},
             metrics=[_metrics(entry) for entry in report.metrics],
             messages=[_message(message) for message in report.messages],
         ),
@@ -124,6 +127,8 @@ def _finding(finding: Finding, play: str) -> dict[str, Any]:
             because=finding.because,
             explained_by=finding.explained_by,
             novelty=finding.novelty,
+            since=_time(finding.since),
+            changes=finding.changes,
             severity="" if finding.severity is Severity.CRITICAL else str(finding.severity),
         )
     )
@@ -152,11 +157,6 @@ def _finding(finding: Finding, play: str) -> dict[str, Any]:
         )
     )
     return document
-
-
-def _hosts(entry: OnHosts) -> dict[str, Any]:
-    """The folded names, and how many they are where that cannot be seen."""
-    return {"hosts": safe_json(entry.hosts), **_filled(host_count=entry.host_count if entry.host_count != 1 else 0)}
 
 
 def _variant(variant: Variant) -> dict[str, Any]:
@@ -298,12 +298,3 @@ def _number(value: float) -> float | None:
         return None
     rounded = round(value, 3)
     return int(rounded) if rounded == int(rounded) else rounded
-
-
-def _time(moment: datetime) -> str:
-    """ISO 8601 in UTC with seconds."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _filled(**values: Any) -> dict[str, Any]:
-    return {name: safe_json(value) if isinstance(value, str) else value for name, value in values.items() if value}

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from checkrunner.model.report import REPORT_SCHEMA
 from checkrunner.model.results import CaptureState, Execution, HostState, VerdictState
+from checkrunner.render.schema_drift import drift_schemas
 from checkrunner.render.schema_finding import finding_schemas
-from checkrunner.render.schema_parts import Schema, array_of, axis_of, count_of, enum_of, number_of, object_of, text_of
+from checkrunner.render.schema_parts import (
+    Schema,
+    array_of,
+    axis_of,
+    count_of,
+    enum_of,
+    number_of,
+    object_of,
+    text_of,
+    time_of,
+)
 
 __all__ = ["Schema", "report_schema"]
 
@@ -19,6 +30,7 @@ def report_schema() -> Schema:
         **_report(),
         "$defs": {
             **finding_schemas(),
+            **drift_schemas(),
             "metrics": _metrics(),
             "message": _message(),
             "incomplete": _incomplete(),
@@ -46,6 +58,7 @@ def _report() -> Schema:
                 " their session.",
                 {"$ref": "#/$defs/suppressed"},
             ),
+            "drift": {"$ref": "#/$defs/drift"},
             "metrics": array_of("Values of each check that takes some, over all hosts.", {"$ref": "#/$defs/metrics"}),
             "messages": array_of("What tasks had to say, in their order.", {"$ref": "#/$defs/message"}),
             "warnings": array_of("What was odd about inventory, settings or hosts.", text_of("One warning.")),
@@ -59,7 +72,7 @@ def _report() -> Schema:
             },
             "budget": _budget(),
         },
-        optional=("play", "suppressed", "metrics", "messages", "redacted"),
+        optional=("play", "suppressed", "drift", "metrics", "messages", "redacted"),
     )
 
 
@@ -182,11 +195,7 @@ def _suppressed() -> Schema:
             "check": text_of("Key of the check."),
             "hosts": text_of("The hosts, folded."),
             "host_count": count_of("How many hosts; absent for one."),
-            "until": {
-                "type": "string",
-                "format": "date-time",
-                "description": "The earliest time at which it is run again on one of them, UTC.",
-            },
+            "until": time_of("The earliest time at which it is run again on one of them, UTC."),
             "strikes": count_of("How many times in a row it did harm, on the host where it was most often."),
             "reason": text_of("What happened the last time, on the first host."),
         },

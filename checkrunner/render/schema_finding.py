@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from checkrunner.model.observation import Activity
 from checkrunner.model.results import Execution, Severity, Stream, VerdictState
-from checkrunner.render.schema_parts import Schema, array_of, count_of, enum_of, number_of, object_of, text_of
+from checkrunner.render.schema_parts import Schema, array_of, count_of, enum_of, number_of, object_of, text_of, time_of
 
 __all__ = ["finding_schemas"]
+
+_OPTIONAL = (
+    *("name", "play", "because", "explained_by", "novelty", "since", "changes", "severity", "noted", "execution"),
+    *("host_count", "items", "item_count", "folded_by", "reasons", "result", "seen", "values", "slices", "variants"),
+    *("silenced", "notes", "why", "fix"),
+)
 
 
 def finding_schemas() -> dict[str, Schema]:
@@ -35,7 +41,7 @@ def _finding() -> Schema:
             "play": text_of("Name of the play; absent where the report names it for all findings."),
             "because": text_of("Key of the check whose trouble made this one run."),
             "explained_by": text_of("Id of the finding that this one follows from; it stands above this one."),
-            "novelty": {"enum": ["new", "known"], "description": "Against the last run; absent where there is none."},
+            **_past(),
             "severity": enum_of("How much an unmet expectation matters; absent when critical.", Severity),
             "verdict": enum_of("unknown means that it could not be looked at: neither fine nor trouble.", VerdictState),
             "noted": {"const": True, "description": "An expectation of severity info is not met; the verdict is ok."},
@@ -55,30 +61,27 @@ def _finding() -> Schema:
             "why": text_of("Why the check matters, by its author."),
             "fix": text_of("What to do, by its author."),
         },
-        optional=(
-            *("name", "play", "because", "explained_by", "novelty", "severity", "noted", "execution", "host_count"),
-            *(
-                "items",
-                "item_count",
-                "silenced",
-                "folded_by",
-                "reasons",
-                "result",
-                "seen",
-                "values",
-                "slices",
-                "variants",
-            ),
-            *("notes", "why", "fix"),
-        ),
+        optional=_OPTIONAL,
     )
+
+
+def _past() -> dict[str, Schema]:
+    """The fields that say what earlier runs tell of it."""
+    return {
+        "novelty": {"enum": ["new", "known"], "description": "Against the last run; absent where there is none."},
+        "since": time_of(
+            "When the first of the runs began in which it was so without a break, UTC; the earliest of"
+            " its hosts'. Absent where no earlier run is known."
+        ),
+        "changes": count_of("How often it changed in the last runs; absent where that is not often."),
+    }
 
 
 def _silenced() -> Schema:
     return object_of(
         "Nobody wants to be told of it for now: the exit code does not count it.",
         {
-            "until": {"type": "string", "format": "date-time", "description": "Until when, UTC."},
+            "until": time_of("Until when, UTC."),
             "why": text_of("Why, by who said so."),
             "by": text_of("Who said so; absent where that is not known."),
         },

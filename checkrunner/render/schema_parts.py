@@ -15,6 +15,7 @@ __all__ = [
     "number_of",
     "object_of",
     "text_of",
+    "time_of",
 ]
 
 Schema = dict[str, Any]
@@ -40,6 +41,11 @@ def array_of(description: str, items: Schema) -> Schema:
 def text_of(description: str) -> Schema:
     """A text."""
     return {"type": "string", "description": description}
+
+
+def time_of(description: str) -> Schema:
+    """A time in ISO 8601."""
+    return {"type": "string", "format": "date-time", "description": description}
 
 
 def number_of(description: str) -> Schema:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any
 
 from hypothesis import strategies as st
 from outcome_factory import reason, run_info
 
+from checkrunner.model.drift import Change, ChangeKind, Drift
 from checkrunner.model.report import (
     CheckValues,
     Finding,
@@ -59,7 +60,7 @@ hosts = st.lists(texts, min_size=1, max_size=4).map(tuple) | st.integers(1, 3000
 )
 
 
-times = st.datetimes(timezones=st.just(UTC))
+times = st.datetimes(datetime(2000, 1, 1), timezones=st.just(UTC))
 silences = st.none() | st.builds(Silenced, until=times, why=texts, by=texts)
 
 
@@ -144,6 +145,8 @@ def findings(draw: st.DrawFn) -> tuple[Finding, ...]:
                 explained_by=draw(st.sampled_from(["", "0" * 12])),
                 novelty=draw(st.sampled_from(["", "new", "known"])),
                 silenced=draw(silences),
+                since=draw(st.sampled_from([None, run_info().started_at])),
+                changes=draw(st.sampled_from([0, 5])),
                 notes=tuple(draw(st.lists(texts, max_size=3))),
                 why=draw(texts),
                 fix=draw(texts),
@@ -183,6 +186,33 @@ def worst_run(text: str = "é\u202e\U0001f642" * 300) -> Any:
     )
 
 
+drifts = st.builds(
+    Drift,
+    against=texts,
+    against_started_at=st.just(run_info().started_at),
+    unlike=st.lists(texts, max_size=4).map(tuple),
+    changes=st.lists(
+        st.builds(
+            Change,
+            kind=st.sampled_from(ChangeKind),
+            check=texts,
+            name=texts,
+            hosts=texts,
+            names=hosts,
+            items=st.lists(texts, max_size=3).map(tuple),
+            item_count=st.integers(0, 3),
+            before=texts,
+            after=texts,
+            since=st.sampled_from([None, run_info().started_at]),
+            finding=texts,
+            note=texts,
+        ),
+        max_size=9,
+    ).map(tuple),
+    unchanged=counts,
+    worse=counts,
+    left_out=counts,
+)
 ranges = st.builds(NumberRange, minimum=counts, median=counts, maximum=counts, max_host=texts, min_host=texts)
 _reports = st.builds(
     Report,
@@ -206,6 +236,7 @@ _reports = st.builds(
         st.builds(Suppressed, hosts=texts, names=hosts, check=texts, until=times, strikes=counts, reason=texts),
         max_size=5,
     ).map(tuple),
+    drift=st.one_of(st.none(), drifts),
     metrics=st.lists(
         st.builds(
             CheckValues,

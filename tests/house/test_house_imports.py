@@ -41,7 +41,7 @@ DOORS = {
     "asyncssh": ["link/transports/ssh*"],
     "cryptography": ["load/vault"],
     "yaml": ["load/", "plainyaml"],
-    "jinja2": ["plan/templates*"],
+    "jinja2": ["plan/templates*", "render/html*"],
     "typer": ["cli/"],
     "rich": ["render/", "cli/"],
     "ClusterShell": ["nodesets"],
