@@ -20,6 +20,7 @@ from checkrunner.cli.inventory import inventory
 from checkrunner.cli.lint import lint
 from checkrunner.cli.report import REPORT_EXAMPLES, report
 from checkrunner.cli.run import EXAMPLES, run
+from checkrunner.cli.schedule import SCHEDULE_EXAMPLES, schedule
 from checkrunner.cli.schema import schema
 from checkrunner.cli.slice import SLICE_EXAMPLES, slice_lines
 from checkrunner.model.errors import CheckrunnerError
@@ -65,6 +66,7 @@ def _root(
 
 
 app.command("run", epilog=EXAMPLES)(run)
+app.command("schedule", epilog=SCHEDULE_EXAMPLES)(schedule)
 app.command("report", epilog=REPORT_EXAMPLES)(report)
 app.command("init")(init)
 app.command("lint")(lint)

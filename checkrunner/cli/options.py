@@ -10,6 +10,7 @@ __all__ = [
     "AllowEmpty",
     "AskVaultPass",
     "ExtraVars",
+    "Format",
     "Inventory",
     "Keep",
     "KeepRemote",
@@ -134,6 +135,15 @@ PlaybookDir = Annotated[
     ),
 ]
 
+Format = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="What stdout gets: terminal (default), json, markdown, html, junit, nagios or prometheus.",
+        rich_help_panel=_WHAT,
+    ),
+]
 Keep = Annotated[
     str | None,
     typer.Option(

@@ -10,7 +10,7 @@ import typer
 from checkrunner.cli.delivery import check_places, deliver
 from checkrunner.cli.explain import check_run
 from checkrunner.cli.flags import spread
-from checkrunner.cli.options import AskVaultPass, PlaybookName
+from checkrunner.cli.options import AskVaultPass, Format, PlaybookName
 from checkrunner.cli.params import show_params
 from checkrunner.cli.run_flags import RunFlags
 from checkrunner.cli.signals import was_interrupted
@@ -49,6 +49,7 @@ def _at_a_terminal(interactive: bool) -> bool:
 def run(
     playbook: PlaybookName,
     flags: RunFlags,
+    format_name: Format = "terminal",
     ask_vault_pass: AskVaultPass = False,
     ask_pass: Annotated[
         bool, typer.Option("--ask-pass", "-k", help="Ask for the SSH password.", rich_help_panel=_CONNECTION)
@@ -92,14 +93,14 @@ def run(
     """
     settings = flags.settings()
     if help_params:
-        return show_params(playbook, settings, flags.format_name)
+        return show_params(playbook, settings, format_name)
     places = (flags.output or (), flags.perfdata, flags.metrics)
-    destination, exports = check_places(settings, flags.format_name, *places, dry=check)
+    destination, exports = check_places(settings, format_name, *places, dry=check)
     password, become_password = _passwords(ask_pass and not check, ask_become_pass and not check)
     request = flags.request(playbook, settings.with_become_password(become_password))
     request = _with_secrets(request, ask_vault_pass, dry=check)
     if check:
-        return check_run(request, flags.format_name)
+        return check_run(request, format_name)
     report = _report(request, password, exports, quiet=quiet, verbose=verbose, interactive=interactive)
     return deliver(destination, exports, report, color=settings.color)
 
