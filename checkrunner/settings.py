@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from checkrunner.model.errors import SettingsError, UnknownNameError
-from checkrunner.model.options import KeepOptions, LocalOptions, RunOptions, SessionOptions, SshOptions
+from checkrunner.model.options import HistoryOptions, KeepOptions, LocalOptions, RunOptions, SessionOptions, SshOptions
 from checkrunner.model.playbook import Become
 from checkrunner.model.sources import Secret
 from checkrunner.setting_table import PREFIX, SETTINGS, Setting
@@ -135,6 +135,24 @@ class Settings:
             which=str(self.values["keep"]),
             output_bytes=int(self._number("keep_bytes")),
             total_bytes=int(self._number("keep_total")),
+        )
+
+    @property
+    def history(self) -> Path | None:
+        """The file of the store of runs; None for none."""
+        given = self._text("history")
+        if given == "none":
+            return None
+        return Path(given).expanduser().absolute() if given else self.state_folder / "history.db"
+
+    def history_options(self) -> HistoryOptions:
+        """The group for the store of runs."""
+        return HistoryOptions(
+            keep_s=self._number("history_keep"),
+            runs=int(self._number("history_runs")),
+            most_bytes=int(self._number("history_bytes")),
+            suppress_after=int(self._number("suppress_after")),
+            suppress_for_s=self._number("suppress_for"),
         )
 
     def ssh_options(self, password: Secret | None = None) -> SshOptions:
