@@ -17,9 +17,9 @@ __all__ = ["fail", "forget_closed_stderr", "forget_stdout", "json_wanted"]
 
 
 def json_wanted(arguments: Sequence[str]) -> bool:
-    """Whether a `run` command line asks for JSON on stdout, told from the raw words: parsing may have failed."""
+    """Whether a `run` or `sweep` command line asks for JSON on stdout, told from the raw words: parsing may have failed."""
     words = list(arguments)
-    if "run" not in words:
+    if not {"run", "sweep"} & set(words):
         return False
     return "--format=json" in words or any(pair == ("--format", "json") for pair in itertools.pairwise(words))
 

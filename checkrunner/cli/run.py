@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # only for their names: importing them is put off until a run
     from checkrunner.model.report import Report
     from checkrunner.model.sources import Secret
 
-__all__ = ["EXAMPLES", "run"]
+__all__ = ["EXAMPLES", "run", "run_request"]
 
 _CONNECTION = "Connection"
 _OUTPUT = "Output"
@@ -101,7 +101,7 @@ def run(
     request = _with_secrets(request, ask_vault_pass, dry=check)
     if check:
         return check_run(request, format_name)
-    report = _report(request, password, exports, quiet=quiet, verbose=verbose, interactive=interactive)
+    report = run_request(request, exports, password=password, quiet=quiet, verbose=verbose, interactive=interactive)
     return deliver(destination, exports, report, color=settings.color)
 
 
@@ -125,10 +125,17 @@ def _passwords(login: bool, become: bool) -> tuple[Secret | None, Secret | None]
     )
 
 
-def _report(
-    request: Request, password: Secret | None, exports: Exports, *, quiet: bool, verbose: int, interactive: bool
+def run_request(
+    request: Request,
+    exports: Exports,
+    *,
+    password: Secret | None = None,
+    quiet: bool = False,
+    verbose: int = 0,
+    interactive: bool = False,
+    kind: str = "run",
 ) -> Report:
-    """Prepare the run and do it."""
+    """Prepare the run and do it. `kind` says in the history what it was."""
     from checkrunner.app.prepare import prepare
     from checkrunner.app.run import make_redactor, run_prepared
     from checkrunner.cli.asking import TerminalDriver
