@@ -121,7 +121,9 @@ def fleet(hosts: int, checks: int, kinds: int = 40, seed: int = 7) -> tuple[Repo
     findings = []
     for at in range(kinds):
         letter, column = chance.choice("ccwwwu"), chance.randrange(checks)
-        some = sorted(host for host in chance.sample(ill, chance.randrange(1, len(ill) + 1)) if rows[host][column] == "o")
+        some = sorted(
+            host for host in chance.sample(ill, chance.randrange(1, len(ill) + 1)) if rows[host][column] == "o"
+        )
         some = some if at < 6 else some[:3]
         for host in some:
             rows[host][column] = letter

@@ -104,7 +104,8 @@ def run_prepared(
     by_host = {script.host.name: script for script in scripts}
     outcomes = _among_peers(outcomes, plan, by_host)
     info = _info(prepared, run_id, started_at, round(monotonic() - began, 3), reason, waits)
-    info = replace(info, stay=stay_of(prepared.request.settings, run_id, datetime.now(UTC)))
+    if any(outcome.agent for outcome in outcomes):
+        info = replace(info, stay=stay_of(prepared.request.settings, run_id, datetime.now(UTC)))
     keep(outcomes)
     report = build_report(
         _noted(outcomes, not_done),

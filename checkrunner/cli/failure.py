@@ -17,7 +17,7 @@ __all__ = ["fail", "forget_closed_stderr", "forget_stdout", "json_wanted"]
 
 
 def json_wanted(arguments: Sequence[str]) -> bool:
-    """Whether a `run` or `sweep` command line asks for JSON on stdout, told from the raw words: parsing may have failed."""
+    """Whether a `run` or `sweep` command line asks for JSON on stdout, told by the raw words: parsing may fail."""
     words = list(arguments)
     if not {"run", "sweep"} & set(words):
         return False

@@ -18,6 +18,7 @@ from checkrunner.cli.hosts import hosts
 from checkrunner.cli.init import init
 from checkrunner.cli.inventory import inventory
 from checkrunner.cli.lint import lint
+from checkrunner.cli.read import READ_EXAMPLES, read
 from checkrunner.cli.report import REPORT_EXAMPLES, report
 from checkrunner.cli.run import EXAMPLES, run
 from checkrunner.cli.schedule import SCHEDULE_EXAMPLES, schedule
@@ -70,6 +71,7 @@ app.command("run", epilog=EXAMPLES)(run)
 app.command("sweep", epilog=SWEEP_EXAMPLES)(sweep)
 app.command("schedule", epilog=SCHEDULE_EXAMPLES)(schedule)
 app.command("report", epilog=REPORT_EXAMPLES)(report)
+app.command("read", epilog=READ_EXAMPLES)(read)
 app.command("init")(init)
 app.command("lint")(lint)
 app.command("explain")(explain)

@@ -11,6 +11,7 @@ __all__ = [
     "AskVaultPass",
     "ExtraVars",
     "Format",
+    "History",
     "Inventory",
     "Keep",
     "KeepRemote",
@@ -142,6 +143,15 @@ Format = Annotated[
         metavar="FORMAT",
         help="What stdout gets: terminal (default), json, markdown, html, junit, nagios or prometheus.",
         rich_help_panel=_WHAT,
+    ),
+]
+History = Annotated[
+    str | None,
+    typer.Option(
+        "--history",
+        metavar="FILE",
+        help="The store of runs: this file instead of ~/.local/state/checkrunner/history.db; none for none.",
+        rich_help_panel=_KEPT,
     ),
 ]
 Keep = Annotated[
