@@ -4,8 +4,8 @@
 
 The hosts are one sshd on loopback behind a proxy each. Before a sweep checks are broken or mended and hosts go away and
 come back; during it links are cut, and checkrunner is sent SIGKILL or SIGTERM at a random time, or a second one is
-started beside it. After each, the history is compared with what was started (the audit log says what was) and what ended
-by itself (its exit code, and the file that it wrote). In the end nothing may be left: processes, directories, locks.
+started beside it. After each, the history is compared with what was begun (the audit log says what was) and with what
+ended by itself (its exit code, and the file that it wrote). In the end no process, directory or lock may be left.
 
 It prints how many of each there were, what is wrong, and the size of the history as it grew.
 """

@@ -12,6 +12,7 @@ import typer
 
 from checkrunner import __version__
 from checkrunner.cli.checks import checks
+from checkrunner.cli.diff import DIFF_EXAMPLES, diff
 from checkrunner.cli.explain import explain
 from checkrunner.cli.failure import fail, forget_closed_stderr, forget_stdout
 from checkrunner.cli.hosts import hosts
@@ -71,6 +72,7 @@ app.command("run", epilog=EXAMPLES)(run)
 app.command("sweep", epilog=SWEEP_EXAMPLES)(sweep)
 app.command("schedule", epilog=SCHEDULE_EXAMPLES)(schedule)
 app.command("report", epilog=REPORT_EXAMPLES)(report)
+app.command("diff", epilog=DIFF_EXAMPLES, context_settings={"ignore_unknown_options": True})(diff)  # -2 is a run
 app.command("read", epilog=READ_EXAMPLES)(read)
 app.command("init")(init)
 app.command("lint")(lint)

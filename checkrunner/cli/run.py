@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -137,7 +138,8 @@ def run_request(
 ) -> Report:
     """Prepare the run and do it. `kind` says in the history what it was."""
     from checkrunner.app.prepare import prepare
-    from checkrunner.app.run import make_redactor, run_prepared
+    from checkrunner.app.recorded import run_recorded
+    from checkrunner.app.run import make_redactor
     from checkrunner.cli.asking import TerminalDriver
     from checkrunner.cli.progress import choose_progress
 
@@ -146,7 +148,7 @@ def run_request(
     mask = exports.mask = redactor.redact
     with choose_progress(request.settings, quiet=quiet, verbose=verbose, mask=mask) as observer:
         driver = TerminalDriver(observer, mask=mask) if interactive else None
-        return run_prepared(
+        recorded = run_recorded(
             prepared,
             observer,
             password=password,
@@ -154,4 +156,10 @@ def run_request(
             interrupted=was_interrupted,
             driver=driver,
             keep=exports.keep,
+            kind=kind,
         )
+    if recorded.trouble:
+        from checkrunner.render.problems import print_problem
+
+        print_problem("warning", mask(recorded.trouble), sys.stderr)
+    return recorded.report

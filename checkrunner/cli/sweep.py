@@ -32,7 +32,7 @@ _INTERRUPTED = 130
 _BUG = 70
 _COULD_NOT_LOOK = 3
 _LEAST_S = 0.001
-_TROUBLES = ("audit log ", "the run could not be kept", "nothing is known of earlier runs")
+_TROUBLE = "audit log "
 
 SWEEP_EXAMPLES = """\
 Examples:
@@ -146,6 +146,6 @@ def _one(request: Request, destination: ReportOutput, exports: Exports, *, alway
     told = always or is_news(report)
     if not told:
         for warning in report.warnings:
-            if warning.startswith(_TROUBLES):
+            if warning.startswith(_TROUBLE):
                 print_problem("warning", warning, sys.stderr)
     return deliver(destination, exports, report, color=request.settings.color, screen=told)

@@ -53,7 +53,7 @@ class SweepFlags:
     def check(self) -> float:
         """The most seconds to wait before it begins. Raises SettingsError, UnknownNameError."""
         if self.if_running not in _RUNNING:
-            raise UnknownNameError("way to go on (--if-running)", self.if_running, _RUNNING)
+            raise UnknownNameError("value of --if-running", self.if_running, _RUNNING)
         try:
             return parse_seconds(self.jitter or 0)
         except ValueError as error:

@@ -140,8 +140,7 @@ class _Maker:
 
     def _changes(self, page: Page, drift: Drift) -> None:
         for change in drift.changes:
-            worse = change.kind.is_worse and not change.flapping
-            (page.worse if worse else page.other_changes).append(self._change(change))
+            (page.worse if change.is_worse else page.other_changes).append(self._change(change))
 
     def _change(self, change: Change) -> Entry:
         letters = {str(state): letter for state, letter in LETTERS.items()}

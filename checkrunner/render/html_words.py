@@ -46,6 +46,7 @@ _CHANGES: Mapping[ChangeKind, str] = MappingProxyType(
         ChangeKind.REGRESSION: "worse",
         ChangeKind.UNSEEN: "no longer seen",
         ChangeKind.CHANGED: "changed",
+        ChangeKind.FLAPPING: "flapping from now on",
         ChangeKind.RECOVERY: "better",
         ChangeKind.SEEN: "seen again",
         ChangeKind.DROPPED: "no longer checked",
