@@ -36,6 +36,7 @@ SOON: Times = (
     ("agent.QUIET_S", "0.2"),
     ("agent.CONFIRM_S", "0.05"),
     ("agent.LOOK_S", "0.2"),
+    ("states.REPEAT_S", "0.5"),
 )
 """What lasts is looked at sooner and more often: for tests of what is seen, which would mostly wait for the first look."""
 

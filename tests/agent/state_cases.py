@@ -227,7 +227,7 @@ def watch_case(case: StateCase, start: Callable[..., AgentProcess]) -> tuple[Ans
             raise CannotProvokeError("needs root")
         if case.machine not in ("", platform.machine()):
             raise CannotProvokeError(f"is for {case.machine}")
-        agent = start(prefix=case.prefix, python=PYTHON, times=(*SOON, ("states.REPEAT_S", "0.5")))
+        agent = start(prefix=case.prefix, python=PYTHON, times=SOON)
         ident = agent.start(case.command.replace("PLACE", place))
         frame = agent.read()
         # On a busy machine it takes more than one look to find a process among all others, and what it waits for.

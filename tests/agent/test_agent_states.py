@@ -258,21 +258,22 @@ def test_another_architecture(start_agent: Start) -> None:
 # --- frames -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_change_is_said_when_two_looks_agree(soon_agent: AgentProcess, tmp_path: Path) -> None:
+def test_a_change_is_said_when_two_looks_agree(start_agent: Start, tmp_path: Path) -> None:
+    agent = start_agent(times=(*SOON, ("states.REPEAT_S", "600.0")))
     os.mkfifo(tmp_path / "go")
-    ident = soon_agent.start(f"read x <{tmp_path}/go; while :; do :; done")
+    ident = agent.start(f"read x <{tmp_path}/go; while :; do :; done")
 
     def kinds_until(kind: str) -> list[str]:
         kinds = []
         while kind not in kinds:
-            kinds.append(soon_agent.read()["seen"]["kind"])
+            kinds.append(agent.read()["seen"]["kind"])
         return kinds
 
     # On a busy machine it is seen on its way to the pipe, too.
     assert kinds_until("idle") in (["idle"], ["running", "idle"])
     (tmp_path / "go").write_text("\n")
     assert kinds_until("running") == ["running"]
-    assert soon_agent.cancelled(ident)["seen"]["kind"] == "running"
+    assert agent.cancelled(ident)["seen"]["kind"] == "running"
 
 
 def test_since_counts_from_the_first_look_at_it(soon_agent: AgentProcess) -> None:

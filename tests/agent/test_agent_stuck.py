@@ -6,12 +6,11 @@ import contextlib
 import ctypes
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from agent_process import PATIENT, SOON, SOON_GIVEN_UP, AgentProcess, Answer, alive, eventually, few_interpreters
+from agent_process import PATIENT, SOON_GIVEN_UP, AgentProcess, Answer, alive, eventually, few_interpreters
 from dead_fuse import DeadFuse, dead_fuse
 from state_cases import CannotProvokeError, frozen_disk
 
@@ -258,31 +257,32 @@ libc.posix_spawn(ctypes.byref(ctypes.c_int()), b'PLACE/file', None, None, (ctype
 " """
 
 
-def test_a_parent_in_vfork(agent: AgentProcess, fuse: DeadFuse) -> None:
+def test_a_parent_in_vfork(quick: AgentProcess, fuse: DeadFuse) -> None:
     """It is in state D as long as its child has not begun to run another program, which here never happens."""
+    agent = quick
     command = VFORK.replace("PLACE", str(fuse.point))
     fuse.silence = "taken"
-    agent.run("true", keys={"duration_ms": 1000})
-    ident = agent.start(command, timeout_s=7)
+    ident = agent.start(command)
     assert eventually(lambda: fuse.taken)
-    result = agent.wait_for(ident)
+    result = agent.cancelled(ident)
     assert result["execution"] == "stuck"
     assert f"{fuse.point}/file" in result["state"]
     assert agent.output("echo on") == "on\n"
 
 
-def test_a_parent_in_vfork_is_not_the_one_to_name(agent: AgentProcess, fuse: DeadFuse) -> None:
+def test_a_parent_in_vfork_is_not_the_one_to_name(patient: AgentProcess, fuse: DeadFuse) -> None:
     fuse.silence = "left"
-    result = agent.run(VFORK.replace("PLACE", str(fuse.point)), timeout_s=7)
-    assert result["execution"] == "timed_out"
+    result = patient.watch(VFORK.replace("PLACE", str(fuse.point)), lambda seen: seen.get("syscall") == "execve")
+    assert result["execution"] == "killed"
     assert (result["seen"]["syscall"], result["seen"]["on"]) == ("execve", f"{fuse.point}/file")
 
 
 @pytest.mark.parametrize("silence", ["taken", "left"])
 @pytest.mark.parametrize("key", ["cwd", "requires"])
 def test_what_must_be_known_before_a_command_has_its_timeout(
-    agent: AgentProcess, fuse: DeadFuse, key: str, silence: str
+    start_agent: Start, fuse: DeadFuse, key: str, silence: str
 ) -> None:
+    agent = start_agent(times=SOON_GIVEN_UP if silence == "taken" else PATIENT)
     agent.run("v=1; cd /usr")
     fuse.silence = silence
     place = f"{fuse.point}/file"
@@ -290,65 +290,64 @@ def test_what_must_be_known_before_a_command_has_its_timeout(
         ident = agent.start("echo not reached", timeout_s=1.5, cwd=place)
     else:
         ident = agent.start("echo not reached", timeout_s=1.5, requires=place)
-    assert is_answered_at_once(agent, "other")
+    assert is_answered_before(agent, "other", ident)
     result = agent.wait_for(ident)
     assert result["execution"] == ("stuck" if silence == "taken" else "timed_out")
     assert str(fuse.point) in result["state"]
-    assert result["elapsed_s"] < 7
     assert "stdout" not in result
     assert agent.output("echo $v $PWD") == "1 /usr\n"
 
 
 @pytest.mark.parametrize("silence", ["taken", "left"])
-def test_a_session_whose_directory_dies(agent: AgentProcess, fuse: DeadFuse, silence: str) -> None:
+def test_a_session_whose_directory_dies(start_agent: Start, fuse: DeadFuse, silence: str) -> None:
+    agent = start_agent(times=SOON_GIVEN_UP if silence == "taken" else PATIENT)
     agent.run(f"v=1; cd {fuse.point}")
     fuse.silence = silence
-    started = time.monotonic()
-    result = agent.run("echo $v")
+    result = agent.run("echo $v")  # the agent itself asks nothing of a dead server
     assert (result["rc"], result["cwd"]) == (0, str(fuse.point))
-    assert time.monotonic() - started < 2, "the agent itself asks nothing of a dead server"
-    ended = agent.run("[[ -e . ]]", timeout_s=1)
-    assert ended["execution"] == ("stuck" if silence == "taken" else "timed_out")
+    ended = agent.watch("[[ -e . ]]", lambda seen: seen["kind"] == "io_wait")
+    assert ended["execution"] == ("stuck" if silence == "taken" else "killed")
     follow = agent.start("echo $v $PWD")
-    assert is_answered_at_once(agent, "other")
+    assert is_answered_before(agent, "other", follow)
     result = agent.wait_for(follow)
     assert result["notes"] == ["directory_lost"]
     assert agent.data(follow) == f"1 {os.getcwd()}\n".encode()
     assert "notes" not in agent.run("true")
 
 
-def test_a_reading_that_gets_stuck(agent: AgentProcess, fuse: DeadFuse) -> None:
+def test_a_reading_that_gets_stuck(quick: AgentProcess, fuse: DeadFuse, tmp_path: Path) -> None:
+    agent = quick
     agent.run("true", keys={"sample_ms": 1, "sample_count": 1})
-    ident = agent.start(f"cat {fuse.point}/file", timeout_s=3, keys={"sample_ms": 100, "sample_count": 1000})
-    time.sleep(1)
+    command = f"echo >>{tmp_path}/readings; cat {fuse.point}/file"
+    ident = agent.start(command, keys={"sample_ms": 20, "sample_count": 1000})
+    assert eventually(lambda: (tmp_path / "readings").exists() and (tmp_path / "readings").stat().st_size > 2)
     fuse.silence = "taken"
-    result = agent.wait_for(ident)
+    assert eventually(lambda: fuse.taken)
+    result = agent.cancelled(ident)
     assert result["execution"] == "stuck"
     readings = result["samples"]
     assert len(readings) > 1
     assert [reading["rc"] for reading in readings] == [0] * (len(readings) - 1) + [None]
 
 
-def test_a_duration_whose_end_cannot_be_forced(agent: AgentProcess, fuse: DeadFuse) -> None:
+def test_a_duration_whose_end_cannot_be_forced(quick: AgentProcess, fuse: DeadFuse) -> None:
     fuse.silence = "taken"
-    result = agent.run(f"cat {fuse.point}/file", keys={"duration_ms": 1500})
+    result = quick.run(f"cat {fuse.point}/file", keys={"duration_ms": 1500})
     check_stuck(result, "cat", f"{fuse.point}/file")
     assert "duration_ended" in result["notes"]
 
 
 @pytest.mark.parametrize("how", ["bye", "eof", "SIGTERM", "cancel"])
-def test_nobody_waits_long_for_what_is_stuck(agent: AgentProcess, fuse: DeadFuse, how: str) -> None:
+def test_nobody_waits_for_what_is_stuck(quick: AgentProcess, fuse: DeadFuse, how: str) -> None:
+    agent = quick
     agent.run(f"cat {fuse.point}/file")
     fuse.silence = "taken"
-    agent.start(f"cat {fuse.point}/file & cat {fuse.point}/file", timeout_s=60)
-    agent.start(f"read x <{fuse.point}/file", session="two", timeout_s=60)
+    agent.start(f"cat {fuse.point}/file & cat {fuse.point}/file")
+    agent.start(f"read x <{fuse.point}/file", session="two")
     assert eventually(lambda: fuse.taken >= 3)
-    started = time.monotonic()
     if how == "cancel":
         assert agent.wait_for(agent.ask("cancel"))["t"] == "ok"
-        assert time.monotonic() - started < 6
         assert sorted(answer["execution"] for answer in agent.kept) == ["stuck", "stuck"]
-        started = time.monotonic()
         how = "bye"
     if how == "bye":
         agent.bye()
@@ -356,16 +355,18 @@ def test_nobody_waits_long_for_what_is_stuck(agent: AgentProcess, fuse: DeadFuse
         agent.stdin.close()
     else:
         agent.process.send_signal(signal.SIGTERM)
-    agent.process.wait(10)
-    assert time.monotonic() - started < 3.5
+    agent.process.wait(60)
     assert not agent.directory.exists()
 
 
-def test_a_write_to_a_frozen_disk(agent: AgentProcess, frozen: str) -> None:
+def test_a_write_to_a_frozen_disk(quick: AgentProcess, frozen: str) -> None:
+    agent = quick
     agent.run("v=1")
-    ident = agent.start(f"touch {frozen}/new; echo not reached", timeout_s=1.5)
-    assert is_answered_at_once(agent, "other")
-    check_stuck(agent.wait_for(ident), "touch", f"{frozen}/new")
+    ident = agent.start(f"touch {frozen}/new; echo not reached")
+    assert is_answered_before(agent, "other", ident)
+    while agent.read()["seen"].get("on") != f"{frozen}/new":
+        pass
+    check_stuck(agent.cancelled(ident), "touch", f"{frozen}/new")
     assert agent.output("echo $v") == "1\n"
     agent.bye()
 
@@ -379,6 +380,4 @@ def test_the_next_start_does_not_wait_for_what_is_stuck(
     assert eventually(lambda: fuse.taken)
     first.process.kill()
     first.process.wait()
-    started = time.monotonic()
     assert start_agent(env=own_directory).output("echo on") == "on\n"
-    assert time.monotonic() - started < 4
