@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from agent_process import PATIENT, SOON, SOON_GIVEN_UP, AgentProcess, Times, alive, eventually, few_interpreters
+from agent_process import PATIENT, SOON, SOON_GIVEN_UP, AgentProcess, Answer, Times, alive, eventually, few_interpreters
 from state_cases import CannotProvokeError, frozen_disk
 
 from checkrunner.link.payload import load_part
@@ -22,6 +22,7 @@ Start = Callable[..., AgentProcess]
 
 def test_timeout(few_agent: AgentProcess) -> None:
     few_agent.run("v=1; cd /usr; f() { echo f; }")
+    result: Answer = {}
     for timeout_s in (0.4, 4, 40):
         result = few_agent.run("echo begun; sleep 100; echo not reached", timeout_s=timeout_s)
         assert result["execution"] == "timed_out"

@@ -75,7 +75,9 @@ WIPED = [
 ]
 
 
-@pytest.mark.parametrize(("command", "how"), [*[(one, "bye") for one in WIPED], (WIPED[1], "eof"), (WIPED[3], "SIGTERM")])
+@pytest.mark.parametrize(
+    ("command", "how"), [*[(one, "bye") for one in WIPED], (WIPED[1], "eof"), (WIPED[3], "SIGTERM")]
+)
 def test_who_leaves_session_parents_and_environment_behind_ends_with_the_run(
     start_agent: Start, command: str, how: str, tmp_path: Path
 ) -> None:
