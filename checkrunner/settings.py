@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from checkrunner.model.errors import SettingsError, UnknownNameError
-from checkrunner.model.options import KeepOptions, LocalOptions, RunOptions, SessionOptions, SshOptions
+from checkrunner.model.options import HistoryOptions, KeepOptions, LocalOptions, RunOptions, SessionOptions, SshOptions
 from checkrunner.model.playbook import Become
 from checkrunner.model.sources import Secret
 from checkrunner.setting_table import PREFIX, SETTINGS, Setting
@@ -77,6 +77,26 @@ class Settings:
         return str(self.values["tokens_of"])
 
     @property
+    def state_folder(self) -> Path:
+        """Where what outlasts a run is: the store of runs, the audit log, locks. It need not exist."""
+        home = self.environment.get("HOME") or os.path.expanduser("~")
+        state = self.environment.get("XDG_STATE_HOME", "")
+        return Path(state if os.path.isabs(state) else f"{home}/.local/state") / "checkrunner"
+
+    @property
+    def audit_log(self) -> Path | None:
+        """The file of the audit log; None for none."""
+        given = self._text("audit_log")
+        if given == "none":
+            return None
+        return Path(given).expanduser() if given else self.state_folder / "audit.jsonl"
+
+    @property
+    def audit_bytes(self) -> int:
+        """The most that the audit log and its older files take together; 0 for no limit."""
+        return int(self._number("audit_bytes"))
+
+    @property
     def program_timeout_s(self) -> float:
         """The time that a program has which prints an inventory, a password or a secret."""
         return self._number("program_timeout")
@@ -115,6 +135,24 @@ class Settings:
             which=str(self.values["keep"]),
             output_bytes=int(self._number("keep_bytes")),
             total_bytes=int(self._number("keep_total")),
+        )
+
+    @property
+    def history(self) -> Path | None:
+        """The file of the store of runs; None for none."""
+        given = self._text("history")
+        if given == "none":
+            return None
+        return Path(given).expanduser().absolute() if given else self.state_folder / "history.db"
+
+    def history_options(self) -> HistoryOptions:
+        """The group for the store of runs."""
+        return HistoryOptions(
+            keep_s=self._number("history_keep"),
+            runs=int(self._number("history_runs")),
+            most_bytes=int(self._number("history_bytes")),
+            suppress_after=int(self._number("suppress_after")),
+            suppress_for_s=self._number("suppress_for"),
         )
 
     def ssh_options(self, password: Secret | None = None) -> SshOptions:

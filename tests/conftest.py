@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
+import os
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -34,6 +38,11 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
 
+
+# What runs leave behind (histories, audit logs, locks) is never put where the developer's own is.
+_STATE = tempfile.mkdtemp(prefix="checkrunner-state-")
+os.environ["XDG_STATE_HOME"] = _STATE
+atexit.register(shutil.rmtree, _STATE, ignore_errors=True)
 
 MakeSshd = Callable[..., SshdFixture]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from checkrunner.app.audit import NO_AUDIT, Audit
 from checkrunner.link.accounts import Accounts
 from checkrunner.link.agents import agent_of
 from checkrunner.link.questions import AskPassword
@@ -25,9 +26,12 @@ __all__ = ["Links"]
 
 class Links:
     """Makes a transport when a host first needs it. `password` is what a prompt gave; `run` is the run's id:
-    the directory of what stays on hosts is called after it."""
+    the directory of what stays on hosts is called after it. What is run goes into `audit`."""
 
-    def __init__(self, settings: Settings, password: Secret | None = None, *, run: str = "") -> None:
+    def __init__(
+        self, settings: Settings, password: Secret | None = None, *, run: str = "", audit: Audit = NO_AUDIT
+    ) -> None:
+        self._audit = audit
         self._settings = settings
         self._options = replace(settings.session_options(), stay_name=run)
         self._ssh = settings.ssh_options(password)
@@ -52,7 +56,8 @@ class Links:
             options=options,
             timeout_s=self._ssh.connect_timeout_s,
         )
-        return Accounts(host, login, self._open_as, away_s=options.away_s)
+        session = Accounts(host, login, self._open_as, away_s=options.away_s)
+        return self._audit.watch(host, session, lambda: login.user or host.user or self._ssh.user or "")
 
     async def _open_as(
         self, host: Host, account: Account, login: FramedSession, ask: AskPassword | None
@@ -80,9 +85,10 @@ class Links:
         return tuple(wait for transport in queues for wait in transport.waits())
 
     async def aclose(self) -> None:
-        """Drop every connection."""
+        """Drop every connection; what was run is on record then."""
         for transport in self._transports.values():
             await transport.aclose()
+        self._audit.flush()
 
     def _transport(self, host: Host) -> Transport:
         found = self._transports.get(host.transport)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from checkrunner import __version__
 from checkrunner.app.answers import Learning, answer_values
+from checkrunner.app.audit import open_audit
 from checkrunner.app.counting import budget_of
 from checkrunner.app.delegates import Delegates
 from checkrunner.app.identity import new_run_id
@@ -93,7 +94,8 @@ def run_prepared(
     past = past or NoPast()
     run_id = new_run_id(started_at)
     scripts = _scripts(plan, redactor, witnesses, past, keeping)
-    links = Links(prepared.request.settings, password, run=run_id)
+    audit = open_audit(prepared, run_id, redactor)
+    links = Links(prepared.request.settings, password, run=run_id, audit=audit)
     options, narrowed = _fitting(prepared)
     warnings = [*prepared.warnings, *narrowed, *_elsewhere(prepared.delegates, links)]
     not_done = [links.warnings(script.host) for script in scripts]
@@ -102,12 +104,13 @@ def run_prepared(
     by_host = {script.host.name: script for script in scripts}
     outcomes = _among_peers(outcomes, plan, by_host)
     info = _info(prepared, run_id, started_at, round(monotonic() - began, 3), reason, waits)
-    info = replace(info, stay=stay_of(prepared.request.settings, run_id, datetime.now(UTC)))
+    if any(outcome.agent for outcome in outcomes):
+        info = replace(info, stay=stay_of(prepared.request.settings, run_id, datetime.now(UTC)))
     keep(outcomes)
-    return build_report(
+    report = build_report(
         _noted(outcomes, not_done),
         run=info,
-        warnings=[*warnings, *redactor.troubles],
+        warnings=[*warnings, *redactor.troubles, *audit.troubles],
         redactor=redactor,
         texts=lambda outcome: by_host[outcome.host].texts(outcome),
         titles=lambda outcome: by_host[outcome.host].title(outcome),
@@ -118,6 +121,8 @@ def run_prepared(
         keep_view=keep_view,
         **budget_of(prepared.request.settings),
     )
+    audit.end(report.run)
+    return report
 
 
 def _series(prepared: Prepared, redactor: Redactor) -> Series:

@@ -7,6 +7,7 @@ from typing import Any
 from checkrunner.load.playbook import playbook_schema
 from checkrunner.model.errors import UnknownNameError
 from checkrunner.render.schema import report_schema
+from checkrunner.render.schema_drift import diff_schema
 from checkrunner.render.schema_lint import lint_schema, preview_schema
 
 __all__ = ["SCHEMAS", "schema_of"]
@@ -15,6 +16,7 @@ SCHEMAS = {
     "playbook": playbook_schema,
     "report": report_schema,
     "lint": lint_schema,
+    "diff": diff_schema,
     "preview": preview_schema,
 }
 """What has a schema, and what makes it."""

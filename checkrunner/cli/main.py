@@ -12,12 +12,14 @@ import typer
 
 from checkrunner import __version__
 from checkrunner.cli.checks import checks
+from checkrunner.cli.diff import DIFF_EXAMPLES, diff
 from checkrunner.cli.explain import explain
 from checkrunner.cli.failure import fail, forget_closed_stderr, forget_stdout
 from checkrunner.cli.hosts import hosts
 from checkrunner.cli.init import init
 from checkrunner.cli.inventory import inventory
 from checkrunner.cli.lint import lint
+from checkrunner.cli.read import READ_EXAMPLES, read
 from checkrunner.cli.report import REPORT_EXAMPLES, report
 from checkrunner.cli.run import EXAMPLES, run
 from checkrunner.cli.schema import schema
@@ -66,6 +68,8 @@ def _root(
 
 app.command("run", epilog=EXAMPLES)(run)
 app.command("report", epilog=REPORT_EXAMPLES)(report)
+app.command("diff", epilog=DIFF_EXAMPLES, context_settings={"ignore_unknown_options": True})(diff)  # -2 is a run
+app.command("read", epilog=READ_EXAMPLES)(read)
 app.command("init")(init)
 app.command("lint")(lint)
 app.command("explain")(explain)

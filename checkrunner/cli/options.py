@@ -10,6 +10,7 @@ __all__ = [
     "AllowEmpty",
     "AskVaultPass",
     "ExtraVars",
+    "History",
     "Inventory",
     "Keep",
     "KeepRemote",
@@ -134,6 +135,15 @@ PlaybookDir = Annotated[
     ),
 ]
 
+History = Annotated[
+    str | None,
+    typer.Option(
+        "--history",
+        metavar="FILE",
+        help="The store of runs: this file instead of ~/.local/state/checkrunner/history.db; none for none.",
+        rich_help_panel=_KEPT,
+    ),
+]
 Keep = Annotated[
     str | None,
     typer.Option(

@@ -11,9 +11,10 @@ __all__ = ["schema"]
 
 
 def schema(
-    what: Annotated[str, typer.Argument(metavar="report|playbook|lint|preview", help="Which schema to print.")],
+    what: Annotated[str, typer.Argument(metavar="report|playbook|lint|preview|diff", help="Which schema to print.")],
 ) -> int:
-    """Print a JSON Schema: of playbooks, for editors; of reports, of what lint finds, and of dry runs, for programs.
+    """Print a JSON Schema: of playbooks, for editors; of reports, of what lint finds, of dry runs, and of
+    two runs compared, for programs.
 
     Example: checkrunner schema playbook > playbook.schema.json
     """

@@ -49,6 +49,7 @@ __all__ = [
     "is_troubled",
     "mask_of",
     "queries",
+    "segment",
     "shapes",
     "show",
     "witness_queries",
@@ -118,7 +119,7 @@ def show(host: str, key: str, step: Step, raw: RawSlice, redactor: Redactor, rc:
     if query.mode is SliceMode.SALIENT or _are_too_many(step.planned.check, shown):
         shown = _chosen(step.planned.check, shown, raw, rc)
     ranges = shown.ranges
-    evidence = evidence_id(_segment(host), _segment(key), query.stream, ranges) if ranges else ""
+    evidence = evidence_id(segment(host), segment(key), query.stream, ranges) if ranges else ""
     return replace(shown, evidence=evidence)
 
 
@@ -197,10 +198,10 @@ def evidence_of(host: str, key: str, stream: Stream, numbers: Sequence[int]) -> 
     """The evidence id of these lines; "" for none."""
     lines = tuple(SliceLine(number=number, text="") for number in numbers)
     made = Slice(stream=stream, query=SliceQuery(mode=SliceMode.LINES), lines=lines, total_lines=0)
-    return evidence_id(_segment(host), _segment(key), stream, made.ranges) if lines else ""
+    return evidence_id(segment(host), segment(key), stream, made.ranges) if lines else ""
 
 
-def _segment(name: str) -> str:
+def segment(name: str) -> str:
     """Evidence ids have three parts between slashes."""
     return name.replace("%", "%25").replace("/", "%2F") if "/" in name else name
 

@@ -95,10 +95,9 @@ def _hosts(before: RunView, after: RunView) -> Iterator[str]:
             yield f"other hosts: {', '.join(parts)}"
     elif new or gone:
         both = len(after.hosts) - len(new)
-        numbers = f"{len(before.hosts):,} and {len(after.hosts):,}"
-        yield (
-            f"of {numbers} hosts, the {both:,} in both are compared" if both else f"of {numbers} hosts, none is in both"
-        )
+        compared = f"the {both:,} in both are compared" if both > 1 else "the one in both is compared"
+        numbers = f"of {len(before.hosts):,} and {len(after.hosts):,} hosts"
+        yield f"{numbers}, {compared if both else 'none is in both'}"
 
 
 def _ended(which: str, view: RunView) -> Iterator[str]:

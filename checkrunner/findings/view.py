@@ -14,7 +14,7 @@ from checkrunner.findings.pairing import OnceCells, Pairing, trunk_of, version_o
 from checkrunner.findings.totals import execution_of
 from checkrunner.model.history import Cell, CheckVersion, HostCell, RunView, Selection
 from checkrunner.model.inventory import Host
-from checkrunner.model.plan import CheckOutcome, HostOutcome
+from checkrunner.model.plan import CheckOutcome, HostOutcome, PlannedCheck
 from checkrunner.model.report import RunInfo
 from checkrunner.model.results import Execution, HostState, VerdictState
 
@@ -118,8 +118,8 @@ class _Making:
                 cells[at] = known  # as it was: the usual case, which costs nothing
             else:
                 cells[at] = self._cell(host, check, known)
-            if "[" in key and key not in self.checks and key not in self.items:
-                self._item(key)
+            if key not in self.checks and key not in self.items:
+                self._item(key, check.planned)
         if self._item_keys:
             self._carry(name, host)
 
@@ -196,10 +196,10 @@ class _Making:
             self._same[trunk] = not any(self._pairing.difference(trunk))
         return self._same[trunk]
 
-    def _item(self, key: str) -> None:
-        version = version_of(key, self.checks)
-        if version is not None:
-            self.items[key] = version
+    def _item(self, key: str, planned: PlannedCheck) -> None:
+        """An item of a loop is what its loop is; of another check that nobody announced, nothing is known."""
+        unknown = CheckVersion(key=key, name=planned.check.name, play=planned.play, command="", rules="")
+        self.items[key] = version_of(key, self.checks) or unknown
 
     def _carry(self, name: str, host: HostOutcome) -> None:
         """The items that a loop had here, where it could not be told which it has now."""
@@ -211,7 +211,7 @@ class _Making:
                 if (name, item) not in self.cells:
                     known = self._known(name, item)
                     self.cells[name, item] = self._blind(VerdictState.UNKNOWN, Execution.NOT_RUN, known)
-                    self._item(item)
+                    self._item(item, check.planned)
 
 
 def _items_by_loop(before: RunView, pairing: Pairing) -> dict[tuple[str, str], list[str]]:

@@ -8,7 +8,9 @@ from enum import StrEnum
 
 from checkrunner.model.folded import OnHosts
 
-__all__ = ["Change", "ChangeKind", "Drift"]
+__all__ = ["DIFF_SCHEMA", "Change", "ChangeKind", "Drift"]
+
+DIFF_SCHEMA = "checkrunner/diff/1"
 
 
 class ChangeKind(StrEnum):

@@ -26,6 +26,7 @@ __all__ = [
     "HostCell",
     "KeptOutput",
     "RunRecord",
+    "RunSummary",
     "RunView",
     "Selection",
     "Silence",
@@ -196,7 +197,7 @@ class KeptOutput:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
     """An output that a person accepted as how it should be. `lines` is its text view, masked. `run` is the id of the
-    run that it is from."""
+    run that it is from, `playbook` what that run was of."""
 
     host: str
     check: str
@@ -205,6 +206,7 @@ class Baseline:
     accepted_at: datetime
     by: str = ""
     why: str = ""
+    playbook: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,7 +253,8 @@ def _fits(pattern: str, name: str) -> bool:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suppression:
     """A check that is not run on a host for a while, because it has done harm there: it got stuck beyond what can be
-    ended, or cost its session, `strikes` times. `reason` is what happened the last time."""
+    ended, or cost its session, `strikes` times in a row. `reason` is what happened the last time, `playbook` what the
+    check is of."""
 
     host: str
     check: str
@@ -259,19 +262,21 @@ class Suppression:
     until: datetime
     strikes: int
     reason: str
+    playbook: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
     """A run as it is put into the store.
 
-    `evidence` is by host and check: an entry for each cell that is not ok. `harmed` are the cells in which a check got
-    stuck unkillably or cost a session, with what happened. `shapes` are those of lines of outputs that were ok and were
-    seen whole or grouped, by host and check. `baselined` are the outputs (text view) of checks that are compared with a
-    baseline: what `baseline accept` accepts.
+    `report_text` is the report as JSON. `evidence` is by host and check: an entry for each cell that is not ok.
+    `harmed` are the cells in which a check got stuck unkillably or cost a session, with what happened. `shapes` are
+    those of lines of outputs that were ok and were seen whole or grouped, by host and check. `baselined` are the
+    outputs (text view) of checks that are compared with a baseline: what `baseline accept` accepts.
     """
 
     report: Report
+    report_text: str
     view: RunView
     kind: str = "run"
     evidence: Mapping[tuple[str, str], Evidence] = field(default_factory=dict)
@@ -279,6 +284,28 @@ class RunRecord:
     shapes: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     baselined: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     kept: Sequence[KeptOutput] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """A run as a list of runs tells it. `verdicts` counts the cells of each verdict, `hosts` the hosts. `drift` is what
+    became of things since the run that it was compared with: ``worse``, ``better``, ``same``, or "" where there was
+    nothing to compare it with; `worse` counts what got worse."""
+
+    number: int
+    id: str
+    kind: str
+    started_at: datetime
+    elapsed_s: float
+    playbook: str
+    selection: Selection
+    ended: str
+    complete: bool
+    exit_code: int
+    hosts: int
+    verdicts: Mapping[VerdictState, int]
+    drift: str = ""
+    worse: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

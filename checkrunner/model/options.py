@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from checkrunner.model.playbook import Become
 from checkrunner.model.sources import Secret
 
-__all__ = ["KeepOptions", "LocalOptions", "RunOptions", "SessionOptions", "SshOptions"]
+__all__ = ["HistoryOptions", "KeepOptions", "LocalOptions", "RunOptions", "SessionOptions", "SshOptions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +83,19 @@ class KeepOptions:
     which: str = "failed"
     output_bytes: int = 2 << 20
     total_bytes: int = 32 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryOptions:
+    """How long the store keeps runs: those of the last `keep_s` seconds, of each series the last `runs`, and as many as
+    fit into `most_bytes`. A check that did harm on a host `suppress_after` times in a row is not run there for
+    `suppress_for_s` seconds."""
+
+    keep_s: float = 90 * 86400.0
+    runs: int = 1000
+    most_bytes: int = 1 << 30
+    suppress_after: int = 3
+    suppress_for_s: float = 86400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ __all__ = [
     "positive_seconds",
     "secret",
     "size",
+    "size_or_none",
     "sources",
     "text_of",
     "vocabulary",
@@ -64,6 +65,11 @@ def size(value: object) -> int:
     if size < 4096:
         raise ValueError("expected at least 4096 bytes")
     return size
+
+
+def size_or_none(value: object) -> int:
+    """Bytes as `size` reads them, or 0."""
+    return 0 if str(value).strip() == "0" else size(value)
 
 
 def count(value: object) -> int:

@@ -8,14 +8,18 @@ from checkrunner.model.drift import Change, Drift
 from checkrunner.render.document_parts import filled, hosts_of, time_of
 from checkrunner.render.safe import safe_json
 
-__all__ = ["drift_document"]
+__all__ = ["drift_document", "drift_facts"]
 
 
 def drift_document(drift: Drift) -> dict[str, Any]:
     """Valid against `render.schema_drift.drift_schemas`."""
+    started = time_of(drift.against_started_at)
+    return {"against": safe_json(drift.against), "against_started_at": started, **drift_facts(drift)}
+
+
+def drift_facts(drift: Drift) -> dict[str, Any]:
+    """The same without the run that it is against."""
     return {
-        "against": safe_json(drift.against),
-        "against_started_at": time_of(drift.against_started_at),
         "worse": drift.worse,
         **filled(
             unlike=[safe_json(sentence) for sentence in drift.unlike],

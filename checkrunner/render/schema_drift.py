@@ -2,15 +2,59 @@
 
 from __future__ import annotations
 
-from checkrunner.model.drift import ChangeKind
+from checkrunner.model.drift import DIFF_SCHEMA, ChangeKind
 from checkrunner.render.schema_parts import Schema, array_of, count_of, enum_of, object_of, text_of, time_of
 
-__all__ = ["drift_schemas"]
+__all__ = ["diff_schema", "drift_schemas"]
+
+_OPTIONAL = ("unlike", "changes", "unchanged", "left_out")
 
 
 def drift_schemas() -> dict[str, Schema]:
     """By name, as other schemas refer to them."""
     return {"drift": _drift(), "change": _change()}
+
+
+def diff_schema() -> Schema:
+    """JSON Schema 2020-12 for what `diff --format json` prints."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:{DIFF_SCHEMA.replace('/', ':')}",
+        "title": "checkrunner diff",
+        **object_of(
+            "Two runs compared.",
+            {
+                "schema": {"const": DIFF_SCHEMA, "description": "Name and version of this format."},
+                "before": _run("The run that is compared with."),
+                "after": _run("The run that is compared."),
+                **_facts(),
+            },
+            optional=_OPTIONAL,
+        ),
+        "$defs": {"change": _change()},
+    }
+
+
+def _run(description: str) -> Schema:
+    return object_of(
+        description,
+        {
+            "number": count_of("Its number in the store."),
+            "id": text_of("Names the run."),
+            "started_at": time_of("Start of the run, UTC."),
+            "playbook": text_of("The playbook: the path of a file, the name of a shipped one."),
+            "playbook_digest": text_of("The first 16 digits of the SHA-256 of the playbook file, hexadecimal."),
+            "limit": text_of("The pattern that hosts were limited to."),
+            "tags": array_of("The tags that checks were chosen by.", text_of("A tag.")),
+            "skip_tags": array_of("The tags of checks that were left out.", text_of("A tag.")),
+            "ended": text_of("How the run ended: normal, deadline, interrupted or error."),
+            "complete": {"type": "boolean", "description": "False when any planned check could not be looked at."},
+            "exit_code": count_of("What the run exited with."),
+            "hosts": count_of("How many hosts."),
+            "checks": count_of("How many checks, over all hosts."),
+        },
+        optional=("number", "playbook_digest", "limit", "tags", "skip_tags"),
+    )
 
 
 def _drift() -> Schema:
@@ -19,19 +63,25 @@ def _drift() -> Schema:
         {
             "against": text_of("The id of the earlier run."),
             "against_started_at": time_of("When that began, UTC."),
-            "worse": count_of(
-                "How many of all changes somebody is to be told of: what got worse, silenced things and"
-                " what changes all the time aside."
-            ),
-            "unlike": array_of("In what the two runs cannot be compared.", text_of("A sentence.")),
-            "changes": array_of("What changed, the worst first.", {"$ref": "#/$defs/change"}),
-            "unchanged": count_of(
-                "Checks that are in trouble as before, for the same reasons, and hosts that are still not reached."
-            ),
-            "left_out": count_of("How many changes are not listed."),
+            **_facts(),
         },
-        optional=("unlike", "changes", "unchanged", "left_out"),
+        optional=_OPTIONAL,
     )
+
+
+def _facts() -> dict[str, Schema]:
+    return {
+        "worse": count_of(
+            "How many of all changes somebody is to be told of: what got worse, silenced things and what changes all"
+            " the time aside."
+        ),
+        "unlike": array_of("In what the two runs cannot be compared.", text_of("A sentence.")),
+        "changes": array_of("What changed, the worst first.", {"$ref": "#/$defs/change"}),
+        "unchanged": count_of(
+            "Checks that are in trouble as before, for the same reasons, and hosts that are still not reached."
+        ),
+        "left_out": count_of("How many changes are not listed."),
+    }
 
 
 def _change() -> Schema:

@@ -80,6 +80,7 @@ class _Page:
 
     def lines(self) -> Iterator[str]:
         yield from self._headline()
+        yield from self._drift()
         body = list(self._body())
         yield from body
         if len(body) > _SCREENFUL:
@@ -100,6 +101,15 @@ class _Page:
         yield from self._metrics()
         yield from self._listed("Warnings", (safe(warning) for warning in report.warnings))
         yield from self._listed("Left out", self._omissions())
+
+    def _drift(self) -> Iterator[str]:
+        """What changed since the last run."""
+        report = self._report
+        if report.drift is not None:
+            from checkrunner.render.drift import drift_lines
+
+            yield ""
+            yield from drift_lines(report.drift, report.run.started_at, self._style, self._width)
 
     def _in_short(self) -> Iterator[str]:
         """A line for each finding: the end is what stands on the screen of who has just run it."""

@@ -224,6 +224,8 @@ async def check_session(open_one: Callable[[], Awaitable[Session]]) -> None:
         assert session.agent, "an answer has come, so the agent is known"
         fetched = await session.fetch(result, SliceQuery(mode=SliceMode.MATCH, pattern="h.l"))
         assert [(line.number, line.data) for line in fetched.lines] == [(1, b"hello")]
+        packed = await session.fetch(result, SliceQuery(mode=SliceMode.PACKED, first=2, last=100, max_bytes=3))
+        assert [(line.number, line.data) for line in packed.lines] == [(1, b"llo")], "a part of its bytes"
         await _raises(session.fetch(result, bad), AgentError)
     await _reports_states(session)
     await _asks(session)

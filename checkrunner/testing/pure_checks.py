@@ -150,6 +150,11 @@ def _result(step: Step, execution: Execution) -> Result:
 def _shows(script: Script, step: Step) -> None:
     query = SliceQuery(mode=SliceMode.HEAD)
     lines = (RawLine(number=1, data=b"\x1b[31mred\x1b[0m \xff"), RawLine(number=3, data=b"three", cut_bytes=7))
+    for verdict in VerdictState:
+        result = _result(step, Execution.DONE)
+        wanted = script.keep(step, result, Verdict(state=verdict))
+        assert not wanted, "nothing can be kept of what wrote nothing"
+        script.kept(step, result, ())
     shown = script.show(step, RawSlice(query=query, lines=lines, total_lines=3, more_lines=1))
     assert (shown.query, shown.total_lines, shown.more_lines) == (query, 3, 1)
     assert [(line.number, line.cut_bytes) for line in shown.lines] == [(1, 0), (3, 7)]

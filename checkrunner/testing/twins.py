@@ -345,6 +345,9 @@ def _cut(data: bytes, query: SliceQuery) -> RawSlice:
     if query.mode is SliceMode.BYTES:
         piece = data[query.first : query.last]
         return RawSlice(query=query, lines=(RawLine(number=0, data=piece),), total_lines=count)
+    if query.mode is SliceMode.PACKED:
+        number, piece = data.count(b"\n", 0, query.first) + 1, data[query.first : query.last][: query.max_bytes]
+        return RawSlice(query=query, lines=(RawLine(number=number, data=piece),), total_lines=count)
     if query.mode is SliceMode.MATCH:
         pattern = re.compile(query.pattern)
         hits = [at for at, line in enumerate(lines) if pattern.search(line.decode("utf-8", "replace"))]

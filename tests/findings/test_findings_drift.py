@@ -218,7 +218,7 @@ def test_runs_of_other_hosts_are_compared_in_what_both_have() -> None:
     assert told(drift) == ["regression disk on web1: ok > crit"]
     assert drift.unlike == (
         "the earlier run was of all hosts, the later one of the hosts web*",
-        "of 3 and 2 hosts, the 1 in both are compared",
+        "of 3 and 2 hosts, the one in both is compared",
     )
 
 

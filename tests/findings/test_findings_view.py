@@ -92,3 +92,9 @@ def test_a_copy_that_keeps_the_command_has_the_past() -> None:
     pairing = Pairing.of(versions("disk"), versions("disk", command="new") | versions("disk2", command="c-disk"))
     assert pairing.earlier == {"disk2": "disk"}
     assert (pairing.key_before("disk"), pairing.new) == ("", ("disk",))
+
+
+def test_each_cell_has_a_check() -> None:
+    made = view(fleet(web1="disk[/]:o more:c other[a]:o"), ("disk",))
+    assert made.checks.keys() >= {key for _, key in made.cells}
+    assert (made.checks["disk[/]"].command, made.checks["other[a]"].command) == ("c-disk", "")

@@ -10,7 +10,9 @@ from typing import Any
 from checkrunner.findings.build import build_report
 from checkrunner.findings.redact import PatternRedactor
 from checkrunner.findings.slices import show
+from checkrunner.findings.view import Series
 from checkrunner.model.errors import HostKeyError, SessionLostError, UnreachableError
+from checkrunner.model.history import CheckVersion, RunView
 from checkrunner.model.inventory import Host
 from checkrunner.model.observation import Activity, Observation
 from checkrunner.model.plan import CheckOutcome, Command, HostOutcome, PlannedCheck, Step
@@ -127,7 +129,7 @@ def _report(outcomes: Sequence[HostOutcome], **fields: Any) -> Report:
     }
     warnings = fields.pop("warnings", ())
     redactor = fields.pop("redactor", PatternRedactor())
-    options = {name: fields.pop(name) for name in ("budget_tokens", "past") if name in fields}
+    options = {name: fields.pop(name) for name in ("budget_tokens", "past", "series", "keep_view") if name in fields}
     run = RunInfo(**{**given, **fields})
     return build_report(outcomes, run=run, warnings=warnings, redactor=redactor, to_text=json_text, **options)
 
@@ -313,6 +315,40 @@ def squeezed() -> Report:
     return _report(outcomes, budget_tokens=700, past=past)
 
 
+def changed() -> Report:
+    """The second of two runs."""
+    checks = {
+        check.key: CheckVersion(key=check.key, name=check.check.name, play=check.play, command=check.key, rules="")
+        for check in CHECKS
+    }
+    names = [f"web{at:02d}" for at in range(1, 5)]
+    views: list[RunView] = []
+
+    def run(outcomes: Sequence[HostOutcome], minute: int, before: RunView | None) -> Report:
+        return _report(
+            outcomes,
+            past=MemoryPast(view=before),
+            series=Series(playbook="linux-health", checks=checks),
+            keep_view=views.append,
+            started_at=datetime(2026, 1, 2, 3, minute, 5, tzinfo=UTC),
+        )
+
+    earlier = [_host(name, [_outcome(name, check) for check in CHECKS]) for name in names]
+    fine = [NFS, TIME, SMART, APP]
+
+    def with_disk(name: str, used: int, load: CheckOutcome) -> HostOutcome:
+        return _host(name, [_full(name, used), load, *(_outcome(name, check) for check in fine)])
+
+    earlier[0] = with_disk("web01", 91, _loaded("web01", "6.5"))
+    run(earlier, 4, None)
+    later = [_host(name, [_outcome(name, check) for check in CHECKS]) for name in names]
+    later[0] = with_disk("web01", 92, _outcome("web01", LOAD))
+    later[1] = with_disk("web02", 90, _outcome("web02", LOAD))
+    gone = UnreachableError("web03: connection refused", hint="Is sshd running there?")
+    later[2] = _unseen("web03", gone, CHECKS, HostState.UNREACHABLE, "192.0.2.3")
+    return run(later, 9, views[0])
+
+
 CASES: dict[str, Callable[[], Report]] = {
     "healthy": healthy,
     "squeezed": squeezed,
@@ -321,4 +357,5 @@ CASES: dict[str, Callable[[], Report]] = {
     "warned": warned,
     "interrupted": interrupted,
     "failed": failed,
+    "changed": changed,
 }

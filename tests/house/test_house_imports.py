@@ -11,7 +11,7 @@ from house_tree import Import, Module, modules
 MODULES = modules()
 BY_NAME = {module.name for module in MODULES}
 
-STATIONS = {"load", "plan", "link", "run", "judge", "findings", "render"}
+STATIONS = {"load", "plan", "link", "run", "judge", "findings", "render", "history"}
 MAY_IMPORT = {
     "model": set[str](),
     "settings": {"model", "setting_table"},
@@ -26,6 +26,7 @@ MAY_IMPORT = {
     "link": {"model"},
     "run": {"model", "link"},
     "judge": {"model", "queries", "plainyaml", "patience"},
+    "history": {"model", "findings"},
     "findings": {"model", "nodesets", "patience"},
     "render": {"model"},
     "app": {"model", "settings", *STATIONS},
@@ -48,6 +49,7 @@ DOORS = {
     "jmespath": ["queries"],
     "jc": ["judge/jc_parsers"],
     "psutil": ["link/transports/local", "run/limits"],
+    "sqlite3": ["history/"],
     "pydantic": ["load/"],
     "pydantic_core": ["load/"],
 }
