@@ -20,8 +20,8 @@ _FOR_PROGRAMS = frozenset({"json", "junit", "nagios", "prometheus"})
 
 
 def format_wanted(arguments: Sequence[str]) -> str:
-    """The format for programs that a `run` or `sweep` command line asks for on stdout, "" for none, told from the raw words:
-    parsing may have failed."""
+    """The format for programs that a `run` or `sweep` command line asks for on stdout, "" for none, told from the raw
+    words: parsing may have failed."""
     wanted = ""
     if {"run", "sweep"} & set(arguments):
         for word, following in itertools.pairwise([*arguments, ""]):
