@@ -203,7 +203,7 @@ class HostScript:
         """Text view, redaction and evidence id of what the host sent. Of a host that is fine nothing is shown."""
         key = step.planned.key
         if key in self._witnessing and raw.query.mode is SliceMode.SALIENT:
-            self._witnesses.saw(key, self._groups, shapes(step, raw, self._redactor))
+            self._witnesses.saw(key, self._groups, shapes(step, raw, self._redactor), self.host.name)
             return Slice(stream=raw.query.stream, query=raw.query, lines=(), total_lines=raw.total_lines)
         return show(self.host.name, step.planned.key, step, raw, self._redactor, self._rcs.get(step.planned.key))
 
