@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -129,7 +130,8 @@ def _report(
 ) -> Report:
     """Prepare the run and do it."""
     from checkrunner.app.prepare import prepare
-    from checkrunner.app.run import make_redactor, run_prepared
+    from checkrunner.app.recorded import run_recorded
+    from checkrunner.app.run import make_redactor
     from checkrunner.cli.asking import TerminalDriver
     from checkrunner.cli.progress import choose_progress
 
@@ -138,7 +140,7 @@ def _report(
     mask = exports.mask = redactor.redact
     with choose_progress(request.settings, quiet=quiet, verbose=verbose, mask=mask) as observer:
         driver = TerminalDriver(observer, mask=mask) if interactive else None
-        return run_prepared(
+        recorded = run_recorded(
             prepared,
             observer,
             password=password,
@@ -147,3 +149,8 @@ def _report(
             driver=driver,
             keep=exports.keep,
         )
+    if recorded.trouble:
+        from checkrunner.render.problems import print_problem
+
+        print_problem("warning", mask(recorded.trouble), sys.stderr)
+    return recorded.report

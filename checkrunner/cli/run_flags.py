@@ -10,6 +10,7 @@ import typer
 from checkrunner.cli.options import (
     AllowEmpty,
     ExtraVars,
+    History,
     Inventory,
     Keep,
     KeepRemote,
@@ -174,6 +175,7 @@ class RunFlags:
         ),
     ] = None
     redact: Redact = None
+    history: History = None
     keep: Keep = None
     keep_remote: KeepRemote = None
     color: Annotated[

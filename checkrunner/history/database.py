@@ -73,6 +73,16 @@ class Database:
         return int(row[0]) if row and isinstance(row[0], int) else 0
 
     @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """What is read within this is of one time."""
+        with self.told():
+            self.connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self.connection.execute("ROLLBACK")
+
+    @contextlib.contextmanager
     def change(self) -> Iterator[sqlite3.Connection]:
         """A transaction. It waits for that of another process, and is taken back when the block raises."""
         with self.told():

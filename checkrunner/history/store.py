@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -204,10 +205,14 @@ class Store:
         of them had done any."""
         return self._people.resume(cells)
 
-    # -- what the next run needs, at one time
+    # -- what the next run needs
+
+    def reading(self) -> AbstractContextManager[None]:
+        """What is read within this is of one time, whatever others write meanwhile."""
+        return self._database.reading()
 
     def baseline_rows(self, playbook: str) -> Sequence[tuple[Any, ...]]:
-        """Baselines as they are stored, for `people.LazyBaseline`."""
+        """Baselines as they are stored, for `people.baseline_from`."""
         return self._people.baseline_rows(playbook)
 
     def shape_rows(self, playbook: str) -> Sequence[tuple[Any, ...]]:
