@@ -17,6 +17,8 @@ from checkrunner.findings.novelty import Witnesses, put_news_first
 from checkrunner.findings.past import NoPast
 from checkrunner.findings.rank import ranked
 from checkrunner.findings.redact import NullRedactor
+from checkrunner.findings.silences import unsilenced
+from checkrunner.findings.suppressions import fold_suppressed
 from checkrunner.findings.totals import count, looked_everywhere
 from checkrunner.model.drift import Drift
 from checkrunner.model.history import RunView
@@ -53,7 +55,8 @@ def build_report(
     notes and warnings (slices arrive masked). `texts` renders why and fix for the exemplar of
     a finding; without it they are shown as written. So with `titles`, which has to be the same for all of a finding.
     `to_text` is the JSON renderer, for the size in `budget`; `budget_tokens` is what that may be as `counter` counts it
-    (see `budget.fit`). `past` tells new findings from known ones. `witnesses`: hosts where a check
+    (see `budget.fit`). `past` tells new findings from known ones, and what
+    is silenced: that does not count for the exit code. `witnesses`: hosts where a check
     is fine; what lines are there, too, are told last.
 
     With `series`, which says what the run can be compared with, findings tell since when they are so and the report
@@ -62,20 +65,30 @@ def build_report(
     Cost: linear in the outcomes; a healthy one costs about a microsecond, others what masking their slices costs.
     """
     outcomes = put_news_first(outcomes, past, witnesses)
+    past = past or NoPast()
     held = HeldBack(outcomes)
     building = Making(
         redactor or NullRedactor(), texts or as_written, titles or name_as_written, limits or ReportLimits(), held
     )
     totals = count(outcomes)
-    past = past or NoPast()
-    groups = ranked(group(outcomes, variants=building.limits.variants, of_items=building.limits.item_variants), past)
-    run = replace(run, complete=looked_everywhere(totals), exit_code=exit_code(totals, run.ended))
+    groups = ranked(
+        group(
+            outcomes,
+            variants=building.limits.variants,
+            of_items=building.limits.item_variants,
+            silence=past.silence,
+        ),
+        past,
+    )
+    told = unsilenced(outcomes, past)
+    code = exit_code(totals if told is outcomes else count(told), run.ended)
+    run = replace(run, complete=looked_everywhere(totals), exit_code=code)
     before = past.view() if series else None
     view = _view(outcomes, run, series, before, groups) if series and (before or keep_view) else None
     if before is not None and view is not None:
         building.cells = view.cells
     findings = tuple(building.finding(entry) for entry in groups)
-    incomplete = tuple(building.incomplete(entry) for entry in fold_incomplete(outcomes))
+    incomplete = tuple(building.incomplete(entry) for entry in fold_incomplete(outcomes, past.silence))
     building.captures(outcomes)
     report = Report(
         run=replace(
@@ -86,6 +99,7 @@ def build_report(
         totals=totals,
         findings=findings,
         incomplete=incomplete,
+        suppressed=tuple(building.suppressed(entry) for entry in fold_suppressed(outcomes, past)),
         drift=_drift(before, view, past, building) if before and view else None,
         metrics=building.metrics(outcomes),
         messages=building.messages(outcomes),

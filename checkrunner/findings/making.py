@@ -16,6 +16,7 @@ from checkrunner.findings.near import Differing
 from checkrunner.findings.numbers import shared_reasons, shared_result, shared_seen
 from checkrunner.findings.said import said
 from checkrunner.findings.secret_tags import outside_tags
+from checkrunner.findings.silences import silenced
 from checkrunner.findings.slices import is_binary
 from checkrunner.findings.totals import capture_of, execution_of
 from checkrunner.findings.values import shared_metrics, shared_values
@@ -23,7 +24,17 @@ from checkrunner.model.drift import Drift
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.history import Cell
 from checkrunner.model.plan import CheckOutcome, HostOutcome
-from checkrunner.model.report import CheckValues, Finding, Incomplete, Message, Omission, Variant, Wait
+from checkrunner.model.report import (
+    CheckValues,
+    Finding,
+    Incomplete,
+    Message,
+    Omission,
+    Silenced,
+    Suppressed,
+    Variant,
+    Wait,
+)
 from checkrunner.model.results import CaptureState, Execution, Reason, SliceMode, Stream, VerdictState
 from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Template
@@ -147,6 +158,7 @@ class Making:
             folded_by=_folded_by(entry, differ=differ),
             explained_by=entry.cause,
             novelty=entry.novelty,
+            silenced=self._silenced(silenced(entry.silence)),
             **self._past(entry),
             notes=self._notes(entry),
             why=self.text(why),
@@ -212,7 +224,16 @@ class Making:
             hosts=self._hosts(entry.names, f"incomplete hosts, {entry.state}", folded=entry.hosts),
             reason=self.text(entry.reason),
             hint=self.text(entry.hint),
+            silenced=self._silenced(entry.silenced),
         )
+
+    def _silenced(self, entry: Silenced | None) -> Silenced | None:
+        return entry and replace(entry, why=self.text(entry.why), by=self.text(entry.by))
+
+    def suppressed(self, entry: Suppressed) -> Suppressed:
+        """A check that was not run on hosts because it does harm there."""
+        hosts = self._hosts(entry.names, f"suppressed check {entry.check}")
+        return replace(entry, hosts=hosts, reason=self.text(entry.reason))
 
     def captures(self, outcomes: Iterable[HostOutcome]) -> None:
         """Output that a command wrote and that was not kept on its host, by check."""

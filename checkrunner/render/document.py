@@ -19,7 +19,9 @@ from checkrunner.model.report import (
     Omission,
     Report,
     RunInfo,
+    Silenced,
     Stay,
+    Suppressed,
     Totals,
     ValueSummary,
     Variant,
@@ -54,6 +56,7 @@ def to_document(report: Report) -> dict[str, Any]:
         "findings": [_finding(finding, play) for finding in report.findings],
         "incomplete": [_incomplete(entry) for entry in report.incomplete],
         **_filled(
+            suppressed=[_suppressed(entry) for entry in report.suppressed],
             drift=drift_document(report.drift) if report.drift else {},
             metrics=[_metrics(entry) for entry in report.metrics],
             messages=[_message(message) for message in report.messages],
@@ -140,6 +143,7 @@ def _finding(finding: Finding, play: str) -> dict[str, Any]:
         document["item_count"] = finding.item_count
     document.update(
         _filled(
+            silenced=_silenced(finding.silenced),
             folded_by=finding.folded_by,
             reasons=[_reason(reason) for reason in finding.reasons],
             result=_metadata(finding.result),
@@ -237,7 +241,21 @@ def _incomplete(entry: Incomplete) -> dict[str, Any]:
         "state": str(entry.state),
         "phase": safe_json(entry.phase),
         "reason": safe_json(entry.reason),
-        **_filled(hint=entry.hint),
+        **_filled(hint=entry.hint, silenced=_silenced(entry.silenced)),
+    }
+
+
+def _silenced(entry: Silenced | None) -> dict[str, Any]:
+    return {"until": _time(entry.until), "why": safe_json(entry.why), **_filled(by=entry.by)} if entry else {}
+
+
+def _suppressed(entry: Suppressed) -> dict[str, Any]:
+    return {
+        "check": safe_json(entry.check),
+        **_hosts(entry),
+        "until": _time(entry.until),
+        "strikes": entry.strikes,
+        "reason": safe_json(entry.reason),
     }
 
 
