@@ -21,9 +21,10 @@ class Lock:
     lock, holding it is."""
 
     def __init__(self, folder: Path, name: str) -> None:
+        self.name = name
         self._path = folder / f"{name}.lock"
         self._told = folder / f"{name}.holder"
-        self._lock = FileLock(self._path, mode=0o600)
+        self._lock = FileLock(self._path, mode=0o600, thread_local=False)
 
     def take(self) -> bool:
         """Take it if nobody has it. Raises UsageError where there can be no such file."""
