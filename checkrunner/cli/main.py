@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import typer
 
 from checkrunner import __version__
+from checkrunner.cli.baseline import baseline
 from checkrunner.cli.checks import checks
 from checkrunner.cli.diff import DIFF_EXAMPLES, diff
 from checkrunner.cli.explain import explain
@@ -24,6 +25,7 @@ from checkrunner.cli.report import REPORT_EXAMPLES, report
 from checkrunner.cli.run import EXAMPLES, run
 from checkrunner.cli.schedule import SCHEDULE_EXAMPLES, schedule
 from checkrunner.cli.schema import schema
+from checkrunner.cli.silence import SILENCE_EXAMPLES, silence, silences
 from checkrunner.cli.slice import SLICE_EXAMPLES, slice_lines
 from checkrunner.cli.sweep import SWEEP_EXAMPLES, sweep
 from checkrunner.model.errors import CheckrunnerError
@@ -74,6 +76,9 @@ app.command("schedule", epilog=SCHEDULE_EXAMPLES)(schedule)
 app.command("report", epilog=REPORT_EXAMPLES)(report)
 app.command("diff", epilog=DIFF_EXAMPLES, context_settings={"ignore_unknown_options": True})(diff)  # -2 is a run
 app.command("read", epilog=READ_EXAMPLES)(read)
+app.add_typer(baseline, name="baseline")
+app.command("silence", epilog=SILENCE_EXAMPLES)(silence)
+app.add_typer(silences, name="silences")
 app.command("init")(init)
 app.command("lint")(lint)
 app.command("explain")(explain)
