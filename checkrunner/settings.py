@@ -186,6 +186,10 @@ class Settings:
         values = {**self.values, "become_password": password}
         return replace(self, values=values, origins={**self.origins, "become_password": "flag"})
 
+    def with_deadline(self, seconds: float) -> Settings:
+        """The same settings with so much time for the run."""
+        return replace(self, values={**self.values, "deadline": seconds})
+
     def local_options(self) -> LocalOptions:
         """The group for the local transport."""
         return LocalOptions()
