@@ -101,6 +101,11 @@ class Settings:
         """The time that a program has which prints an inventory, a password or a secret."""
         return self._number("program_timeout")
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the environment's variables that are meant for this program."""
+        return tuple(sorted(name for name in self.environment if name.startswith(PREFIX)))
+
     def run_options(self) -> RunOptions:
         """The group for the engine and the plan."""
         deadline = self._number("deadline")

@@ -15,13 +15,12 @@ from checkrunner.app.prepare import Request, prepare
 from checkrunner.app.sweep_name import sweep_name
 from checkrunner.app.systemd import Job, install_units, remove_units, systemd_units
 from checkrunner.model.errors import UnknownNameError
-from checkrunner.setting_table import PREFIX
 from checkrunner.settings import Settings
 
 __all__ = ["FORMATS", "install", "job_of", "left_behind", "printed", "remove", "unit_name", "when"]
 
 FORMATS = ("systemd", "cron")
-_CARRIED = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", f"{PREFIX}CONFIG")
+_CARRIED = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "CHECKRUNNER_CONFIG")
 """What says where files are: it has to be the same there as it is here."""
 _TIMES = 3
 
@@ -106,6 +105,6 @@ def when(period: Period, now: datetime) -> str:
 
 def left_behind(settings: Settings) -> list[str]:
     """Settings of this environment that are not those of where it will run, a sentence each."""
-    names = sorted(name for name in settings.environment if name.startswith(PREFIX) and name not in _CARRIED)
+    names = [name for name in settings.variables if name not in _CARRIED]
     where = "the timer or cron will not set it: checkrunner.toml is read there too"
     return [f"{name} is set here, and {where}" for name in names]
