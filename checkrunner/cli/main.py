@@ -15,6 +15,7 @@ from checkrunner.cli.checks import checks
 from checkrunner.cli.diff import DIFF_EXAMPLES, diff
 from checkrunner.cli.explain import explain
 from checkrunner.cli.failure import fail, forget_closed_stderr, forget_stdout
+from checkrunner.cli.history import history
 from checkrunner.cli.hosts import hosts
 from checkrunner.cli.init import init
 from checkrunner.cli.inventory import inventory
@@ -23,6 +24,7 @@ from checkrunner.cli.read import READ_EXAMPLES, read
 from checkrunner.cli.report import REPORT_EXAMPLES, report
 from checkrunner.cli.run import EXAMPLES, run
 from checkrunner.cli.schema import schema
+from checkrunner.cli.show import SHOW_EXAMPLES, show
 from checkrunner.cli.slice import SLICE_EXAMPLES, slice_lines
 from checkrunner.model.errors import CheckrunnerError
 
@@ -68,6 +70,8 @@ def _root(
 
 app.command("run", epilog=EXAMPLES)(run)
 app.command("report", epilog=REPORT_EXAMPLES)(report)
+app.add_typer(history, name="history")
+app.command("show", epilog=SHOW_EXAMPLES, context_settings={"ignore_unknown_options": True})(show)  # -2 is a run
 app.command("diff", epilog=DIFF_EXAMPLES, context_settings={"ignore_unknown_options": True})(diff)  # -2 is a run
 app.command("read", epilog=READ_EXAMPLES)(read)
 app.command("init")(init)
