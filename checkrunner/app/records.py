@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from checkrunner.model.errors import BecomeError
 from checkrunner.model.history import Evidence, KeptOutput, RunRecord, RunView
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import Report
-from checkrunner.model.results import LINK_LOST, Execution, Reason, VerdictState
+from checkrunner.model.results import Execution, Reason, VerdictState
 
 __all__ = ["harm_of", "record_of"]
 
@@ -56,22 +56,28 @@ def record_of(
 
 
 def harm_of(host: HostOutcome) -> Iterator[tuple[_Key, str]]:
-    """The checks that did harm on a host, and what happened: what could not be ended, whose session was lost, and what
-    ran when the link was lost, if nothing else did (then one cannot tell)."""
-    cut_off = Counter(_lost_link(check) for check in host.checks)[True]
+    """The checks that did harm on a host, and what happened: what could not be ended, and what ran when its session or
+    the link was lost, if nothing else did (then one cannot tell)."""
+    lost: dict[tuple[str, bool], dict[tuple[str, str | None], CheckOutcome]] = {}
     for check in host.checks:
         result = check.result
         if result is None:
             continue
-        stuck = result.execution is Execution.STUCK or _ABANDONED in result.notes
-        lost = result.execution is Execution.LOST and (LINK_LOST not in result.notes or cut_off == 1)
-        if stuck or lost:
+        if result.execution is Execution.STUCK or _ABANDONED in result.notes:
+            yield (check.host, check.planned.key), _what(check)
+        elif result.execution is Execution.LOST:
+            # Commands are sent ahead, and run in order: only the first of a session that was lost had begun.
+            session = (result.session, check.planned.check.become.user)
+            lost.setdefault(_what_went(check), {}).setdefault(session, check)
+    for running in lost.values():
+        if len(running) == 1:
+            (check,) = running.values()
             yield (check.host, check.planned.key), _what(check)
 
 
-def _lost_link(check: CheckOutcome) -> bool:
-    result = check.result
-    return result is not None and result.execution is Execution.LOST and LINK_LOST in result.notes
+def _what_went(check: CheckOutcome) -> tuple[str, bool]:
+    """What the command was lost with: the session of its host or of another one, or that of one account there."""
+    return check.on, isinstance(check.error, BecomeError)
 
 
 def _what(check: CheckOutcome) -> str:

@@ -1,17 +1,19 @@
-"""The use case of `show` beyond the report: what came of each check on a host, and of a check on each host."""
+"""The use case of `show`: the report of a run, what came of each check on a host, and of a check on each host."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checkrunner.findings.fold import fold
+from checkrunner.findings.fold import fold, names_in
 from checkrunner.history.store import Store
+from checkrunner.load.report import read_report
 from checkrunner.model.errors import UnknownNameError
 from checkrunner.model.history import Cell, Evidence, RunSummary, RunView, StoredResult
+from checkrunner.model.report import Report
 from checkrunner.model.results import VerdictState
 
-__all__ = ["Shown", "results_of"]
+__all__ = ["Shown", "report_of", "results_of"]
 
 _FINE = frozenset({VerdictState.OK, VerdictState.SKIPPED})
 
@@ -24,6 +26,11 @@ class Shown:
     run: RunSummary
     results: Sequence[StoredResult]
     rest: Sequence[tuple[VerdictState, str, int]]
+
+
+def report_of(store: Store, number: int) -> Report:
+    """The report of a run, as the run had it."""
+    return read_report(store.report_text(number), f"run {number}", names_in=names_in)
 
 
 def results_of(store: Store, number: int, *, host: str = "", check: str = "") -> Shown:

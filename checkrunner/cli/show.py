@@ -70,16 +70,15 @@ def show(
 
 def _show_report(settings: Settings, run: str, format_name: str) -> None:
     from checkrunner.app.recording import open_store
-    from checkrunner.findings.fold import names_in
-    from checkrunner.load.report import read_report
+    from checkrunner.app.showing import report_of
     from checkrunner.render import DETAILED, renderer
 
     shown = renderer(format_name, color=settings.color)
     with open_store(settings) as store, store.reading():
         number = store.find(run)
-        text = store.report_text(number)
+        report = report_of(store, number)
         detail = store.detail(number) if format_name in DETAILED else None
-    shown.render(read_report(text, f"run {number}", names_in=names_in), sys.stdout, detail)
+    shown.render(report, sys.stdout, detail)
 
 
 def _show_results(settings: Settings, run: str, host: str, check: str, format_name: str) -> None:

@@ -106,7 +106,7 @@ class People:
             )
         row = self._database.one(f"{_SILENCES} WHERE number = ?", number)
         if row is None:
-            hint = "See checkrunner silence --list"
+            hint = "`checkrunner silences --all` lists them"
             raise HistoryError(f"it has no silence {number}", str(self._database.path), hint=hint)
         return _silence(row)
 

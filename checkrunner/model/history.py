@@ -33,6 +33,8 @@ __all__ = [
     "StoredResult",
     "Suppression",
     "Trailed",
+    "check_fits",
+    "name_fits",
 ]
 
 CELL_LETTERS: Mapping[VerdictState, str] = MappingProxyType(
@@ -228,14 +230,19 @@ class Silence:
     def covers(self, host: str, check: str) -> bool:
         """Whether it is about the check on the host. What it says of a loop goes for its items: ``disk`` covers
         ``disk[/var]``. With the check "" the question is whether it is about the host itself: all of its checks."""
-        return _fits(self.host, host) and (_fits(self.check, check) or _fits(self.check, check.partition("[")[0]))
+        return name_fits(self.host, host) and check_fits(self.check, check)
 
     def holds_at(self, now: datetime) -> bool:
         """Whether it counts at that time."""
         return self.ended_at is None and now < self.until
 
 
-def _fits(pattern: str, name: str) -> bool:
+def check_fits(pattern: str, key: str) -> bool:
+    """Whether a name or pattern (see `name_fits`) is of that check, or of the loop that it is an item of."""
+    return name_fits(pattern, key) or name_fits(pattern, key.partition("[")[0])
+
+
+def name_fits(pattern: str, name: str) -> bool:
     """Whether a name, or a pattern in which ``*`` is any text, is of that name. Linear but for the number of stars."""
     first, *parts = pattern.split("*")
     if not parts:

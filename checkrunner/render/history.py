@@ -17,7 +17,7 @@ from checkrunner.render.safe import safe, safe_json
 from checkrunner.render.since import moment
 from checkrunner.render.style import Style
 
-__all__ = ["result_lines", "results_json", "run_lines", "runs_json"]
+__all__ = ["RESULTS_SCHEMA", "RUNS_SCHEMA", "result_lines", "results_json", "run_lines", "runs_json"]
 
 RUNS_SCHEMA = "checkrunner/history/1"
 RESULTS_SCHEMA = "checkrunner/results/1"
