@@ -20,10 +20,10 @@ _FOR_PROGRAMS = frozenset({"json", "junit", "nagios", "prometheus"})
 
 
 def format_wanted(arguments: Sequence[str]) -> str:
-    """The format for programs that a `run` command line asks for on stdout, "" for none, told from the raw words:
-    parsing may have failed."""
+    """The format for programs that a `run` or `sweep` command line asks for on stdout, "" for none, told from the raw
+    words: parsing may have failed."""
     wanted = ""
-    if "run" in arguments:
+    if {"run", "sweep"} & set(arguments):
         for word, following in itertools.pairwise([*arguments, ""]):
             if word == "--format" or word.startswith("--format="):
                 wanted = following if word == "--format" else word.removeprefix("--format=")
