@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from outcome_factory import finished, host, planned, reason, run_info, shown
+from outcome_factory import finished, host, planned, reason, result, run_info, shown
 
 from checkrunner.app.records import harm_of, record_of
 from checkrunner.findings.totals import count
@@ -13,15 +13,17 @@ from checkrunner.findings.view import Series, view_of
 from checkrunner.model.history import Evidence, KeptOutput, RunRecord
 from checkrunner.model.plan import CheckOutcome
 from checkrunner.model.report import Report
-from checkrunner.model.results import LINK_LOST, Execution, Stream, VerdictState
-
-UNKNOWN = VerdictState.UNKNOWN
+from checkrunner.model.results import LINK_LOST, Execution, Stream, Verdict, VerdictState
 
 
 def ended(key: str, execution: Execution, *notes: str, said: str = "") -> CheckOutcome:
-    why = [reason(said, subject="execution")] if said else []
-    made = {"execution": execution, "rc": None, "notes": notes, "state": "smartctl 42 s io_wait"}
-    return finished("web1", planned(key), UNKNOWN, *why, **made)
+    why = (reason(said, subject="execution"),) if said else ()
+    return CheckOutcome(
+        host="web1",
+        planned=planned(key),
+        verdict=Verdict(state=VerdictState.UNKNOWN, reasons=why),
+        result=result(execution=execution, rc=None, notes=notes, state="smartctl 42 s io_wait"),
+    )
 
 
 def record(*checks: CheckOutcome, **fields: Any) -> RunRecord:
