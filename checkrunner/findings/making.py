@@ -14,7 +14,7 @@ from checkrunner.findings.hostnotes import fold_notes
 from checkrunner.findings.items import because, labels, place, trunk
 from checkrunner.findings.near import Differing
 from checkrunner.findings.numbers import shared_reasons, shared_result, shared_seen
-from checkrunner.findings.report_limits import ReportLimits, Texts, Titles
+from checkrunner.findings.report_limits import ReportLimits, Texts, Titles, as_written
 from checkrunner.findings.said import said
 from checkrunner.findings.secret_tags import outside_tags
 from checkrunner.findings.silences import silenced
