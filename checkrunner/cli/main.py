@@ -23,9 +23,11 @@ from checkrunner.cli.lint import lint
 from checkrunner.cli.read import READ_EXAMPLES, read
 from checkrunner.cli.report import REPORT_EXAMPLES, report
 from checkrunner.cli.run import EXAMPLES, run
+from checkrunner.cli.schedule import SCHEDULE_EXAMPLES, schedule
 from checkrunner.cli.schema import schema
 from checkrunner.cli.silence import SILENCE_EXAMPLES, silence, silences
 from checkrunner.cli.slice import SLICE_EXAMPLES, slice_lines
+from checkrunner.cli.sweep import SWEEP_EXAMPLES, sweep
 from checkrunner.model.errors import CheckrunnerError
 
 __all__ = ["app", "run_command_line"]
@@ -40,7 +42,7 @@ _ParserError: type[Exception] = typer.BadParameter.__mro__[2]
 
 _EPILOG = """\
 Exit codes: 0 all ok, 1 warnings, 2 critical, 3 could not look everywhere, 4 no host matched, \
-64 usage or configuration, 70 bug, 130 interrupted.
+64 usage or configuration, 70 bug, 75 skipped (sweep), 130 interrupted.
 """
 
 app = typer.Typer(
@@ -69,6 +71,8 @@ def _root(
 
 
 app.command("run", epilog=EXAMPLES)(run)
+app.command("sweep", epilog=SWEEP_EXAMPLES)(sweep)
+app.command("schedule", epilog=SCHEDULE_EXAMPLES)(schedule)
 app.command("report", epilog=REPORT_EXAMPLES)(report)
 app.command("diff", epilog=DIFF_EXAMPLES, context_settings={"ignore_unknown_options": True})(diff)  # -2 is a run
 app.command("read", epilog=READ_EXAMPLES)(read)
