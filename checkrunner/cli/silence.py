@@ -49,18 +49,17 @@ def silence(
     from checkrunner.app.identity import user_of
     from checkrunner.app.masking import redactor_of
     from checkrunner.app.recording import open_store
-    from checkrunner.app.silencing import make_silence
-    from checkrunner.load.moments import until_of
+    from checkrunner.app.silencing import asked_silence, make_silence
     from checkrunner.render.people import silencing_lines
     from checkrunner.render.safe import safe
     from checkrunner.settings import resolve_settings
 
     settings = resolve_settings({"history": history})
     now = datetime.now(UTC)
-    end = until_of(until, now, datetime.astimezone)
+    asked = asked_silence(host, check, until=until, why=why, now=now, in_zone=datetime.astimezone)
     mask, by = redactor_of(settings).redact, user_of(settings.environment)
     with open_store(settings, create=True) as store:
-        made = make_silence(store, host, check, until=end, why=why, by=by, now=now, mask=mask)
+        made = make_silence(store, asked, by=by, now=now, mask=mask)
     for line in silencing_lines(made, now):
         typer.echo(line)
     for warning in made.warnings:
@@ -107,7 +106,7 @@ def _list(
 
 
 @silences.command("end")
-def end(
+def _end(
     numbers: Annotated[list[int], typer.Argument(metavar="NUMBER...", help="Numbers as `silences` lists them.")],
     history: History = None,
 ) -> int:

@@ -12,7 +12,8 @@ from checkrunner.findings.grouping import Group, group
 from checkrunner.findings.heldback import HeldBack
 from checkrunner.findings.incomplete import fold_incomplete
 from checkrunner.findings.leftout import folded_omissions
-from checkrunner.findings.making import Making, ReportLimits, Texts, Titles, as_written, name_as_written
+from checkrunner.findings.limits import ReportLimits
+from checkrunner.findings.making import Making, Texts, Titles, as_written, name_as_written
 from checkrunner.findings.novelty import Witnesses, put_news_first
 from checkrunner.findings.past import NoPast
 from checkrunner.findings.rank import ranked
@@ -23,7 +24,7 @@ from checkrunner.findings.totals import count, looked_everywhere
 from checkrunner.model.drift import Drift
 from checkrunner.model.history import RunView
 from checkrunner.model.plan import HostOutcome
-from checkrunner.model.report import Report, RunInfo
+from checkrunner.model.report import Report, RunInfo, Totals
 from checkrunner.model.seams import Past, Redactor, TokenCounter
 
 if TYPE_CHECKING:  # what compares runs is loaded where there is something to compare
@@ -71,18 +72,8 @@ def build_report(
         redactor or NullRedactor(), texts or as_written, titles or name_as_written, limits or ReportLimits(), held
     )
     totals = count(outcomes)
-    groups = ranked(
-        group(
-            outcomes,
-            variants=building.limits.variants,
-            of_items=building.limits.item_variants,
-            silence=past.silence,
-        ),
-        past,
-    )
-    told = unsilenced(outcomes, past)
-    code = exit_code(totals if told is outcomes else count(told), run.ended)
-    run = replace(run, complete=looked_everywhere(totals), exit_code=code)
+    groups = ranked(group(outcomes, building.limits, past.silence), past)
+    run = replace(run, complete=looked_everywhere(totals), exit_code=_exit_code(outcomes, totals, run, past))
     before = past.view() if series else None
     view = _view(outcomes, run, series, before, groups) if series and (before or keep_view) else None
     if before is not None and view is not None:
@@ -91,11 +82,7 @@ def build_report(
     incomplete = tuple(building.incomplete(entry) for entry in fold_incomplete(outcomes, past.silence))
     building.captures(outcomes)
     report = Report(
-        run=replace(
-            run,
-            error=building.text(run.error),
-            waits=building.waits(run.waits),
-        ),
+        run=replace(run, error=building.text(run.error), waits=building.waits(run.waits)),
         totals=totals,
         findings=findings,
         incomplete=incomplete,
@@ -110,6 +97,11 @@ def build_report(
     if view is not None and keep_view is not None:
         keep_view(view)
     return fit(report, budget_tokens, to_text, counter) if to_text else report
+
+
+def _exit_code(outcomes: Sequence[HostOutcome], totals: Totals, run: RunInfo, past: Past) -> int:
+    told = unsilenced(outcomes, past)
+    return exit_code(totals if told is outcomes else count(told), run.ended)
 
 
 def _view(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TypedDict
 
@@ -12,6 +12,7 @@ from checkrunner.findings.grouping import Group
 from checkrunner.findings.heldback import HeldBack
 from checkrunner.findings.hostnotes import fold_notes
 from checkrunner.findings.items import because, labels, place, trunk
+from checkrunner.findings.limits import ReportLimits
 from checkrunner.findings.near import Differing
 from checkrunner.findings.numbers import shared_reasons, shared_result, shared_seen
 from checkrunner.findings.said import said
@@ -39,7 +40,7 @@ from checkrunner.model.results import CaptureState, Execution, Reason, SliceMode
 from checkrunner.model.seams import Redactor
 from checkrunner.model.sources import Template
 
-__all__ = ["Making", "ReportLimits", "Texts", "Titles", "as_written", "name_as_written"]
+__all__ = ["Making", "Texts", "Titles", "as_written", "name_as_written"]
 
 _VALUE_CHARS = 100
 
@@ -48,38 +49,6 @@ Texts = Callable[[CheckOutcome], tuple[str, str]]
 
 Titles = Callable[[CheckOutcome], str]
 """The rendered name of an outcome's check; its name as it is written where it cannot be rendered."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportLimits:
-    """What keeps a report small when everything differs.
-
-    | field | limits |
-    |---|---|
-    | variants | findings of one check, verdict and reasons that differ by their slices alone |
-    | item_variants | the same, of all items of one loop together |
-    | item_chars | the names of the items of one finding |
-    | host_chars | the folded host names of one finding |
-    | notes | different notes about hosts |
-    | warnings | warnings about the run as a whole |
-    | waits | places where hosts waited before they were reached |
-    | metrics | values over all hosts |
-    | messages | different messages of tasks |
-    | changes | changes against an earlier run |
-    | text_chars | one reason, note, hint or warning |
-    """
-
-    variants: int = 40
-    item_variants: int = 40
-    item_chars: int = 1000
-    host_chars: int = 2000
-    notes: int = 5
-    warnings: int = 20
-    waits: int = 10
-    metrics: int = 100
-    messages: int = 50
-    changes: int = 200
-    text_chars: int = 1000
 
 
 def as_written(outcome: CheckOutcome) -> tuple[str, str]:

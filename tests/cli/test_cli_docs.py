@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import typer.main
 
@@ -14,10 +16,16 @@ from checkrunner.findings.exit_code import EXIT_CODES
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
 
 
+def commands(group: Any) -> Iterator[Any]:
+    """All verbs, and the verbs of those that have some."""
+    for command in group.commands.values():
+        yield command
+        yield from commands(command) if hasattr(command, "commands") else ()
+
+
 def options() -> set[str]:
-    group = typer.main.get_command(app)
     found = set()
-    for command in group.commands.values():  # type: ignore[attr-defined]  # typer's own group type is not exported
+    for command in commands(typer.main.get_command(app)):
         for parameter in command.params:
             if parameter.param_type_name == "option" and parameter.name != "help":
                 found |= {name for name in parameter.opts if name.startswith("--")}

@@ -1,0 +1,39 @@
+"""What keeps a report small, besides its budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["ReportLimits"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportLimits:
+    """What keeps a report small when everything differs.
+
+    | field | limits |
+    |---|---|
+    | variants | findings of one check, verdict and reasons that differ by their slices alone |
+    | item_variants | the same, of all items of one loop together |
+    | item_chars | the names of the items of one finding |
+    | host_chars | the folded host names of one finding |
+    | notes | different notes about hosts |
+    | warnings | warnings about the run as a whole |
+    | waits | places where hosts waited before they were reached |
+    | metrics | values over all hosts |
+    | messages | different messages of tasks |
+    | changes | changes against an earlier run |
+    | text_chars | one reason, note, hint or warning |
+    """
+
+    variants: int = 40
+    item_variants: int = 40
+    item_chars: int = 1000
+    host_chars: int = 2000
+    notes: int = 5
+    warnings: int = 20
+    waits: int = 10
+    metrics: int = 100
+    messages: int = 50
+    changes: int = 200
+    text_chars: int = 1000
