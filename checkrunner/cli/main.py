@@ -16,6 +16,7 @@ from checkrunner.cli.checks import checks
 from checkrunner.cli.diff import DIFF_EXAMPLES, diff
 from checkrunner.cli.explain import explain
 from checkrunner.cli.failure import fail, forget_closed_stderr, forget_stdout
+from checkrunner.cli.history import history
 from checkrunner.cli.hosts import hosts
 from checkrunner.cli.init import init
 from checkrunner.cli.inventory import inventory
@@ -25,6 +26,7 @@ from checkrunner.cli.report import REPORT_EXAMPLES, report
 from checkrunner.cli.run import EXAMPLES, run
 from checkrunner.cli.schedule import SCHEDULE_EXAMPLES, schedule
 from checkrunner.cli.schema import schema
+from checkrunner.cli.show import SHOW_EXAMPLES, show
 from checkrunner.cli.silence import SILENCE_EXAMPLES, silence, silences
 from checkrunner.cli.slice import SLICE_EXAMPLES, slice_lines
 from checkrunner.cli.sweep import SWEEP_EXAMPLES, sweep
@@ -74,6 +76,8 @@ app.command("run", epilog=EXAMPLES)(run)
 app.command("sweep", epilog=SWEEP_EXAMPLES)(sweep)
 app.command("schedule", epilog=SCHEDULE_EXAMPLES)(schedule)
 app.command("report", epilog=REPORT_EXAMPLES)(report)
+app.add_typer(history, name="history")
+app.command("show", epilog=SHOW_EXAMPLES, context_settings={"ignore_unknown_options": True})(show)  # -2 is a run
 app.command("diff", epilog=DIFF_EXAMPLES, context_settings={"ignore_unknown_options": True})(diff)  # -2 is a run
 app.command("read", epilog=READ_EXAMPLES)(read)
 app.add_typer(baseline, name="baseline")

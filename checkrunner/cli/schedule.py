@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -61,6 +60,8 @@ def schedule(
     Takes the options of `sweep`. Paths become absolute, and the current directory is the one that it runs in. The units
     or lines go to stdout, the next times to stderr.
     """
+    from datetime import datetime
+
     from checkrunner.app.periods import period_of
     from checkrunner.app.scheduling import install as install_job
     from checkrunner.app.scheduling import job_of, left_behind, printed, remove, unit_name, when

@@ -85,6 +85,7 @@ def _list(
 ) -> None:
     """List the silences that hold, the oldest first. `silences end` takes one back."""
     if context.invoked_subcommand is not None:
+        context.obj = history
         return
     from checkrunner.app.recording import open_store
     from checkrunner.model.errors import UnknownNameError
@@ -107,6 +108,7 @@ def _list(
 
 @silences.command("end")
 def _end(
+    context: typer.Context,
     numbers: Annotated[list[int], typer.Argument(metavar="NUMBER...", help="Numbers as `silences` lists them.")],
     history: History = None,
 ) -> int:
@@ -116,7 +118,7 @@ def _end(
     from checkrunner.settings import resolve_settings
 
     now = datetime.now(UTC)
-    with open_store(resolve_settings({"history": history})) as store:
+    with open_store(resolve_settings({"history": history or context.obj})) as store:
         ended = [store.end_silence(number, now=now) for number in numbers]
     for one in ended:
         typer.echo(silence_line(one, now))

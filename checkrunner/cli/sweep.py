@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -51,6 +50,8 @@ def sweep(playbooks: Playbooks, flags: RunFlags, own: SweepFlags, format_name: F
     speaks when anything is not ok. Files of -o are written each time. Exit codes are those of `run`, of several
     playbooks the worst; 75 when it was skipped because the same sweep was running already.
     """
+    import random
+
     from checkrunner.app.lock import Lock
     from checkrunner.app.sweep_name import sweep_name
     from checkrunner.app.sweeping import Turn, pause, worst

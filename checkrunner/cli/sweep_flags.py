@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from checkrunner.model.errors import SettingsError, UnknownNameError
-from checkrunner.model.setting_values import parse_seconds
 
 __all__ = ["SKIPPED", "Playbooks", "SweepFlags"]
 
@@ -52,6 +51,8 @@ class SweepFlags:
 
     def check(self) -> float:
         """The most seconds to wait before it begins. Raises SettingsError, UnknownNameError."""
+        from checkrunner.model.setting_values import parse_seconds
+
         if self.if_running not in _RUNNING:
             raise UnknownNameError("value of --if-running", self.if_running, _RUNNING)
         try:

@@ -30,6 +30,7 @@ __all__ = [
     "RunView",
     "Selection",
     "Silence",
+    "StoredResult",
     "Suppression",
     "Trailed",
     "check_fits",
@@ -313,6 +314,21 @@ class RunSummary:
     verdicts: Mapping[VerdictState, int]
     drift: str = ""
     worse: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredResult:
+    """What the store has of one check on one host in a run. `state` is the host's; `kept` are the outputs of which
+    something was kept."""
+
+    host: str
+    check: str
+    name: str
+    play: str
+    state: HostState
+    cell: Cell
+    evidence: Evidence = Evidence()
+    kept: tuple[Stream, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,7 @@ from checkrunner.render.document_parts import hosts_of as _hosts
 from checkrunner.render.document_parts import time_of as _time
 from checkrunner.render.safe import safe_json
 
-__all__ = ["to_document"]
+__all__ = ["reason_facts", "slice_facts", "to_document"]
 
 _DIGITS = 16
 """So many of a digest tell one playbook from another."""
@@ -145,11 +145,11 @@ def _finding(finding: Finding, play: str) -> dict[str, Any]:
         _filled(
             silenced=_silenced(finding.silenced),
             folded_by=finding.folded_by,
-            reasons=[_reason(reason) for reason in finding.reasons],
+            reasons=[reason_facts(reason) for reason in finding.reasons],
             result=_metadata(finding.result),
             seen=_metadata(finding.seen),
             values=[_value(value) for value in finding.values],
-            slices=[_slice(piece) for piece in finding.slices],
+            slices=[slice_facts(piece) for piece in finding.slices],
             variants=[_variant(variant) for variant in finding.variants],
             notes=[safe_json(note) for note in finding.notes],
             why=finding.why,
@@ -160,7 +160,7 @@ def _finding(finding: Finding, play: str) -> dict[str, Any]:
 
 
 def _variant(variant: Variant) -> dict[str, Any]:
-    return {**_hosts(variant), **_filled(slices=[_slice(piece) for piece in variant.slices])}
+    return {**_hosts(variant), **_filled(slices=[slice_facts(piece) for piece in variant.slices])}
 
 
 def _metrics(entry: CheckValues) -> dict[str, Any]:
@@ -206,15 +206,16 @@ def _exact(value: object) -> object:
     return int(value) if value == int(value) else float(f"{value:.9g}")
 
 
-def _reason(reason: Reason) -> dict[str, Any]:
+def reason_facts(reason: Reason) -> dict[str, Any]:
+    """A reason as plain data."""
     return {
         **_filled(subject=reason.subject, expected=reason.expected, actual=reason.actual, message=reason.message),
     }
 
 
-def _slice(piece: Slice) -> dict[str, Any]:
-    """The evidence id holds the stream. What is said of a slice that was chosen by salience is always the same, and its
-    lines count for all of the stream."""
+def slice_facts(piece: Slice) -> dict[str, Any]:
+    """A slice as plain data. The evidence id holds the stream. What is said of a slice that was chosen by salience is
+    always the same, and its lines count for all of the stream."""
     chosen = piece.query.mode is SliceMode.SALIENT
     return {
         **({} if piece.evidence else {"stream": str(piece.stream)}),

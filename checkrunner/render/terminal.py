@@ -27,7 +27,7 @@ from checkrunner.render.headline import (
     word_of,
 )
 from checkrunner.render.layout import count_of, wrapped
-from checkrunner.render.safe import for_stream, safe, text_width
+from checkrunner.render.safe import cut_to, for_stream, safe
 from checkrunner.render.since import silenced_text, since_text, suppressed_text
 from checkrunner.render.style import Style
 
@@ -129,10 +129,7 @@ class _Page:
     def _cut(self, label: str, text: str) -> str:
         """A line of the width of the page, or of what a wide terminal has."""
         room = min(self._width, _WIDE) - 8
-        text = safe(text)
-        while text_width(text) > room:
-            text = text[: room - 3 - max(0, text_width(text[:room]) - room)] + "..."
-        return label + text
+        return label + cut_to(safe(text), room)
 
     def _headline(self) -> Iterator[str]:
         report = self._report

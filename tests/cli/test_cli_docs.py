@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +15,16 @@ from checkrunner.findings.exit_code import EXIT_CODES
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
 
 
-def commands(group: Any) -> Iterator[Any]:
-    """All verbs, and the verbs of those that have some."""
-    for command in group.commands.values():
-        yield command
-        yield from commands(command) if hasattr(command, "commands") else ()
-
-
-def options() -> set[str]:
+def options(group: Any = None) -> set[str]:
+    """Those of all verbs, and of what verbs have below them."""
+    group = group or typer.main.get_command(app)
     found = set()
-    for command in commands(typer.main.get_command(app)):
+    for command in group.commands.values():
         for parameter in command.params:
             if parameter.param_type_name == "option" and parameter.name != "help":
                 found |= {name for name in parameter.opts if name.startswith("--")}
+        if hasattr(command, "commands"):
+            found |= options(command)
     return found
 
 

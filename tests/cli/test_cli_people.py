@@ -208,3 +208,14 @@ def test_a_check_that_costs_its_session_is_not_run_the_third_time(cli: Cli) -> N
         "not_run",
         "suppressed",
     )
+
+    listed = cli("history", "suppressed").stdout
+    document = json.loads(cli("history", "suppressed", "--format", "json").stdout)
+    assert re.match(
+        r"evil on localhost: not run until \S+ \S+ UTC \(in 2[34] h\)\n  harm 2 times in a row, last: ", listed
+    )
+    assert [(one["check"], one["strikes"], "until" in one) for one in document["checks"]] == [("evil", 2, True)]
+    assert "Did you mean 'evil'?" in cli("history", "resume", "localhost", "evli", code=64).stderr
+    above = call_here(["history", "--history", "h.db", "resume", "*", "evil"], folder=cli.folder)
+    assert above.stdout == "evil is run again on localhost\n"
+    assert cli("history", "suppressed").stderr == "no check has done harm\n"
