@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from checkrunner.app.counting import budget_of
 from checkrunner.app.prepare import Prepared
-from checkrunner.app.recording import open_store
 from checkrunner.app.run import make_redactor, run_prepared
 from checkrunner.findings.novelty import Witnesses
 from checkrunner.findings.redact import PatternRedactor
@@ -124,6 +123,7 @@ class _Recording:
         return Recorded(report=report, number=number, trouble=self._trouble)
 
     def _save(self, report: Report) -> int:
+        from checkrunner.app.recording import open_store
         from checkrunner.app.records import record_of
 
         assert self._view is not None
@@ -150,6 +150,7 @@ class _Recording:
 
 
 def _past(settings: Settings, series: Series) -> StoredPast:
+    from checkrunner.app.recording import open_store
     from checkrunner.history.past import StoredPast
 
     with open_store(settings, create=True) as store:

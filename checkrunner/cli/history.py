@@ -39,13 +39,16 @@ def _runs(
 
     Each run is stored unless --history none says otherwise, for 90 days and at most 1,000 of a playbook.
     """
+    from checkrunner.model.errors import UsageError
     from checkrunner.settings import resolve_settings
 
-    settings = resolve_settings({"history": history, "color": color})
     if context.invoked_subcommand is not None:
-        context.obj = settings
+        sources = [context.get_parameter_source(name) for name in context.params]
+        if any(source is not None and source.name == "COMMANDLINE" for source in sources):
+            word = context.invoked_subcommand
+            raise UsageError(f"options of `history {word}` come behind it", hint=f"checkrunner history {word} --help")
         return None
-    return _list(settings, playbook, limit, format_name)
+    return _list(resolve_settings({"history": history, "color": color}), playbook, limit, format_name)
 
 
 def _list(settings: Settings, playbook: str | None, limit: int, format_name: str) -> int:
@@ -75,7 +78,7 @@ def _list(settings: Settings, playbook: str | None, limit: int, format_name: str
 
 
 @history.command("prune")
-def _prune(context: typer.Context, history: History = None) -> int:
+def _prune(history: History = None) -> int:
     """Delete what is beyond the limits (history_keep, history_runs, history_bytes), and make the file smaller.
 
     Each run that is stored lets go what is too old by itself; this is for limits that became much lower.
@@ -83,8 +86,7 @@ def _prune(context: typer.Context, history: History = None) -> int:
     from checkrunner.app.recording import open_store
     from checkrunner.settings import resolve_settings
 
-    settings = resolve_settings({"history": history}) if history else context.obj
-    with open_store(settings) as store:
+    with open_store(resolve_settings({"history": history})) as store:
         gone = store.prune(datetime.now(UTC))
         left, size = store.count(), store.path.stat().st_size
     _write([f"{gone:,} run{'' if gone == 1 else 's'} deleted, {left:,} left in {size:,} bytes"])

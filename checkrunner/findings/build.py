@@ -12,12 +12,12 @@ from checkrunner.findings.grouping import Group, group
 from checkrunner.findings.heldback import HeldBack
 from checkrunner.findings.incomplete import fold_incomplete
 from checkrunner.findings.leftout import folded_omissions
-from checkrunner.findings.limits import ReportLimits
-from checkrunner.findings.making import Making, Texts, Titles, as_written, name_as_written
+from checkrunner.findings.making import Making
 from checkrunner.findings.novelty import Witnesses, put_news_first
 from checkrunner.findings.past import NoPast
 from checkrunner.findings.rank import ranked
 from checkrunner.findings.redact import NullRedactor
+from checkrunner.findings.report_limits import ReportLimits, Texts, Titles, as_written, name_as_written
 from checkrunner.findings.silences import unsilenced
 from checkrunner.findings.suppressions import fold_suppressed
 from checkrunner.findings.totals import count, looked_everywhere
@@ -72,7 +72,9 @@ def build_report(
         redactor or NullRedactor(), texts or as_written, titles or name_as_written, limits or ReportLimits(), held
     )
     totals = count(outcomes)
-    groups = ranked(group(outcomes, building.limits, past.silence), past)
+    most = building.limits
+    found = group(outcomes, variants=most.variants, of_items=most.item_variants, silence=past.silence)
+    groups = ranked(found, past)
     run = replace(run, complete=looked_everywhere(totals), exit_code=_exit_code(outcomes, totals, run, past))
     before = past.view() if series else None
     view = _view(outcomes, run, series, before, groups) if series and (before or keep_view) else None
@@ -100,6 +102,7 @@ def build_report(
 
 
 def _exit_code(outcomes: Sequence[HostOutcome], totals: Totals, run: RunInfo, past: Past) -> int:
+    """That of what is not silenced."""
     told = unsilenced(outcomes, past)
     return exit_code(totals if told is outcomes else count(told), run.ended)
 

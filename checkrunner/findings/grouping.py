@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from checkrunner.findings.items import labels, own_words, trunk
-from checkrunner.findings.limits import ReportLimits
 from checkrunner.findings.masks import Masker, mask_names
 from checkrunner.findings.near import Differing, Shapes, differing, exemplar, is_chosen, near_groups
 from checkrunner.findings.totals import execution_of
@@ -85,11 +84,13 @@ def not_looked_at(host: HostOutcome, check: CheckOutcome) -> bool:
 
 def group(
     outcomes: Iterable[HostOutcome],
-    limits: ReportLimits,
+    *,
+    variants: int,
+    of_items: int,
     silence: Callable[[str, str], Silence | None] = lambda _host, _check: None,
 ) -> list[Group]:
-    """The groups, ranked. Of one check, verdict and reasons only so many groups (see `limits`) differ by their slices
-    alone: those with the fewest hosts are merged into one group more. So are, of one loop, those that
+    """The groups, ranked. Of one check, verdict and reasons at most `variants` groups differ by their slices alone (of
+    one loop `of_items`): those with the fewest hosts are merged into one group more. So are, of one loop, those that
     differ by their hosts alone. Groups that say nearly the same are one before that. What
     different silences hold for, or one and none, is never in one group."""
     masker = Masker()
@@ -120,8 +121,8 @@ def group(
     groups = [
         replace(part, silence=held)
         for (base, held), same in found.items()
-        for entry in _limited(base, _near(list(same.values()), shapes), limits)
-        for part in _evenly(entry, limits.variants)
+        for entry in _limited(base, _near(list(same.values()), shapes), variants, of_items)
+        for part in _evenly(entry, variants)
     ]
     for entry in groups:
         _tell_apart(entry, shapes)
@@ -203,8 +204,8 @@ def _tell_apart(entry: Group, shapes: Shapes) -> None:
     entry.near |= bool(entry.differing or entry.untold)
 
 
-def _limited(base: tuple[object, ...], groups: list[Group], limits: ReportLimits) -> Iterator[Group]:
-    variants = limits.item_variants if any(entry.first.planned.label for entry in groups) else limits.variants
+def _limited(base: tuple[object, ...], groups: list[Group], of_one: int, of_items: int) -> Iterator[Group]:
+    variants = of_items if any(entry.first.planned.label for entry in groups) else of_one
     if len(groups) <= variants + 1:
         yield from groups
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TypedDict
@@ -12,9 +12,9 @@ from checkrunner.findings.grouping import Group
 from checkrunner.findings.heldback import HeldBack
 from checkrunner.findings.hostnotes import fold_notes
 from checkrunner.findings.items import because, labels, place, trunk
-from checkrunner.findings.limits import ReportLimits
 from checkrunner.findings.near import Differing
 from checkrunner.findings.numbers import shared_reasons, shared_result, shared_seen
+from checkrunner.findings.report_limits import ReportLimits, Texts, Titles, as_written
 from checkrunner.findings.said import said
 from checkrunner.findings.secret_tags import outside_tags
 from checkrunner.findings.silences import silenced
@@ -38,32 +38,10 @@ from checkrunner.model.report import (
 )
 from checkrunner.model.results import CaptureState, Execution, Reason, SliceMode, Stream, VerdictState
 from checkrunner.model.seams import Redactor
-from checkrunner.model.sources import Template
 
-__all__ = ["Making", "Texts", "Titles", "as_written", "name_as_written"]
+__all__ = ["Making"]
 
 _VALUE_CHARS = 100
-
-Texts = Callable[[CheckOutcome], tuple[str, str]]
-"""The rendered `why` and `fix` of an outcome's check."""
-
-Titles = Callable[[CheckOutcome], str]
-"""The rendered name of an outcome's check; its name as it is written where it cannot be rendered."""
-
-
-def as_written(outcome: CheckOutcome) -> tuple[str, str]:
-    """`why` and `fix` with their templates as they stand."""
-
-    def text(template: Template | None) -> str:
-        return template.text if template else ""
-
-    check = outcome.planned.check
-    return text(check.why), text(check.fix)
-
-
-def name_as_written(outcome: CheckOutcome) -> str:
-    """The name with its templates as they stand."""
-    return outcome.planned.check.name
 
 
 class _Past(TypedDict):

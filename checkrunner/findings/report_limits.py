@@ -1,10 +1,20 @@
-"""What keeps a report small, besides its budget."""
+"""How large the parts of a report may get, and where the texts of its checks come from."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["ReportLimits"]
+from checkrunner.model.plan import CheckOutcome
+from checkrunner.model.sources import Template
+
+__all__ = ["ReportLimits", "Texts", "Titles", "as_written", "name_as_written"]
+
+Texts = Callable[[CheckOutcome], tuple[str, str]]
+"""The rendered `why` and `fix` of an outcome's check."""
+
+Titles = Callable[[CheckOutcome], str]
+"""The rendered name of an outcome's check; its name as it is written where it cannot be rendered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,3 +47,18 @@ class ReportLimits:
     messages: int = 50
     changes: int = 200
     text_chars: int = 1000
+
+
+def as_written(outcome: CheckOutcome) -> tuple[str, str]:
+    """`why` and `fix` with their templates as they stand."""
+
+    def text(template: Template | None) -> str:
+        return template.text if template else ""
+
+    check = outcome.planned.check
+    return text(check.why), text(check.fix)
+
+
+def name_as_written(outcome: CheckOutcome) -> str:
+    """The name with its templates as they stand."""
+    return outcome.planned.check.name
