@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from checkrunner.cli.groups import is_below
 from checkrunner.cli.options import History
 
 __all__ = ["SILENCE_EXAMPLES", "silence", "silences"]
@@ -84,8 +85,7 @@ def _list(
     history: History = None,
 ) -> None:
     """List the silences that hold, the oldest first. `silences end` takes one back."""
-    if context.invoked_subcommand is not None:
-        context.obj = history
+    if is_below(context, "silences"):
         return
     from checkrunner.app.recording import open_store
     from checkrunner.model.errors import UnknownNameError
@@ -108,7 +108,6 @@ def _list(
 
 @silences.command("end")
 def _end(
-    context: typer.Context,
     numbers: Annotated[list[int], typer.Argument(metavar="NUMBER...", help="Numbers as `silences` lists them.")],
     history: History = None,
 ) -> int:
@@ -118,7 +117,7 @@ def _end(
     from checkrunner.settings import resolve_settings
 
     now = datetime.now(UTC)
-    with open_store(resolve_settings({"history": history or context.obj})) as store:
+    with open_store(resolve_settings({"history": history})) as store:
         ended = [store.end_silence(number, now=now) for number in numbers]
     for one in ended:
         typer.echo(silence_line(one, now))

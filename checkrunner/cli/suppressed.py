@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from checkrunner.cli.options import History
-
-if TYPE_CHECKING:  # only for its name
-    from checkrunner.settings import Settings
 
 __all__ = ["resume", "suppressed"]
 
@@ -18,7 +15,6 @@ _Playbook = Annotated[str | None, typer.Option("--playbook", metavar="PLAYBOOK",
 
 
 def suppressed(
-    context: typer.Context,
     playbook: _Playbook = None,
     format_name: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json.")] = "text",
     history: History = None,
@@ -30,11 +26,12 @@ def suppressed(
     from checkrunner.app.series import playbook_name
     from checkrunner.model.errors import UnknownNameError
     from checkrunner.render.people import suppressed_json, suppressed_lines
+    from checkrunner.settings import resolve_settings
 
     if format_name not in {"text", "json"}:
         raise UnknownNameError("format", format_name, ["text", "json"])
     now = datetime.now(UTC)
-    with open_store(_settings(context, history)) as store:
+    with open_store(resolve_settings({"history": history})) as store:
         held, others = suppressed_checks(store, now, playbook_name(playbook) if playbook else "")
     if format_name == "json":
         typer.echo(suppressed_json(held, others))
@@ -47,7 +44,6 @@ def suppressed(
 
 
 def resume(
-    context: typer.Context,
     host: Annotated[str, typer.Argument(metavar="HOST", help="A host, or hosts such as 'web*'; '*' for all.")],
     check: Annotated[str, typer.Argument(metavar="CHECK", help="A check, or checks such as 'smart-*'; '*' for all.")],
     playbook: _Playbook = None,
@@ -58,17 +54,10 @@ def resume(
     from checkrunner.app.recording import open_store
     from checkrunner.app.series import playbook_name
     from checkrunner.render.safe import safe
+    from checkrunner.settings import resolve_settings
 
-    with open_store(_settings(context, history)) as store:
+    with open_store(resolve_settings({"history": history})) as store:
         resumed = resume_checks(store, host, check, playbook_name(playbook) if playbook else "")
     for _, name, key in resumed:
         typer.echo(safe(f"{key} is run again on {name}"))
     return 0
-
-
-def _settings(context: typer.Context, history: str | None) -> Settings:
-    """Those of this verb, else of the one above it, which may name the store too."""
-    from checkrunner.settings import Settings, resolve_settings
-
-    above = context.obj
-    return resolve_settings({"history": history}) if history or not isinstance(above, Settings) else above

@@ -189,6 +189,8 @@ def test_dates_are_those_of_the_zone_here(cli: Cli) -> None:
 def test_only_silences_that_are_there_can_be_ended(cli: Cli) -> None:
     cli("silence", "*", "*", "--until", "2h", "--why", "x")
 
+    before = call_here(["silences", "--all", "end", "1"], folder=cli.folder)
+    assert "options of `silences end` come behind it" in before.stderr
     assert "no silence 7" in cli("silences", "end", "7", code=64).stderr
 
 
@@ -216,6 +218,5 @@ def test_a_check_that_costs_its_session_is_not_run_the_third_time(cli: Cli) -> N
     )
     assert [(one["check"], one["strikes"], "until" in one) for one in document["checks"]] == [("evil", 2, True)]
     assert "Did you mean 'evil'?" in cli("history", "resume", "localhost", "evli", code=64).stderr
-    above = call_here(["history", "--history", "h.db", "resume", "*", "evil"], folder=cli.folder)
-    assert above.stdout == "evil is run again on localhost\n"
+    assert cli("history", "resume", "*", "evil").stdout == "evil is run again on localhost\n"
     assert cli("history", "suppressed").stderr == "no check has done harm\n"
