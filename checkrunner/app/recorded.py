@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from checkrunner.app.counting import budget_of
 from checkrunner.app.prepare import Prepared
-from checkrunner.app.recording import open_store
 from checkrunner.app.run import make_redactor, run_prepared
 from checkrunner.findings.novelty import Witnesses
 from checkrunner.findings.redact import PatternRedactor
@@ -117,6 +116,8 @@ class _Recording:
                 number = self._save(report)
             except HistoryError as error:
                 self._trouble = f"{error}; this run is not stored"
+            except KeyboardInterrupt:  # the report is there, and is what was wanted
+                self._trouble = "the run was interrupted while it was stored; it is not stored"
             except Exception as error:  # noqa: BLE001 - hosts were asked for this report: no fault in storing it may lose it
                 self._trouble = f"this run is not stored, for a fault in checkrunner: {error!r}"
         if self._trouble:
@@ -124,6 +125,7 @@ class _Recording:
         return Recorded(report=report, number=number, trouble=self._trouble)
 
     def _save(self, report: Report) -> int:
+        from checkrunner.app.recording import open_store
         from checkrunner.app.records import record_of
 
         assert self._view is not None
@@ -150,6 +152,7 @@ class _Recording:
 
 
 def _past(settings: Settings, series: Series) -> StoredPast:
+    from checkrunner.app.recording import open_store
     from checkrunner.history.past import StoredPast
 
     with open_store(settings, create=True) as store:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from checkrunner.cli.failure import forget_stdout
+from checkrunner.cli.groups import is_below
 from checkrunner.cli.options import History
+from checkrunner.cli.suppressed import resume, suppressed
 
 if TYPE_CHECKING:  # only for its name
     from checkrunner.settings import Settings
@@ -40,11 +42,9 @@ def _runs(
     """
     from checkrunner.settings import resolve_settings
 
-    settings = resolve_settings({"history": history, "color": color})
-    if context.invoked_subcommand is not None:
-        context.obj = settings
+    if is_below(context, "history"):
         return None
-    return _list(settings, playbook, limit, format_name)
+    return _list(resolve_settings({"history": history, "color": color}), playbook, limit, format_name)
 
 
 def _list(settings: Settings, playbook: str | None, limit: int, format_name: str) -> int:
@@ -74,7 +74,7 @@ def _list(settings: Settings, playbook: str | None, limit: int, format_name: str
 
 
 @history.command("prune")
-def _prune(context: typer.Context, history: History = None) -> int:
+def _prune(history: History = None) -> int:
     """Delete what is beyond the limits (history_keep, history_runs, history_bytes), and make the file smaller.
 
     Each run that is stored lets go what is too old by itself; this is for limits that became much lower.
@@ -82,12 +82,15 @@ def _prune(context: typer.Context, history: History = None) -> int:
     from checkrunner.app.recording import open_store
     from checkrunner.settings import resolve_settings
 
-    settings = resolve_settings({"history": history}) if history else context.obj
-    with open_store(settings) as store:
+    with open_store(resolve_settings({"history": history})) as store:
         gone = store.prune(datetime.now(UTC))
         left, size = store.count(), store.path.stat().st_size
     _write([f"{gone:,} run{'' if gone == 1 else 's'} deleted, {left:,} left in {size:,} bytes"])
     return 0
+
+
+history.command("suppressed")(suppressed)
+history.command("resume")(resume)
 
 
 def _write(lines: list[str]) -> None:

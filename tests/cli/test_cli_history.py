@@ -167,6 +167,7 @@ def test_a_run_whose_store_cannot_be_used_goes_on_and_says_so(site: Site) -> Non
         (["show", "--hosts"], "there is no option --hosts"),
         (["history", "--format", "xml"], "no format is called 'xml'"),
         (["history", "--limit", "-1"], "--limit cannot be -1"),
+        (["history", "--limit", "3", "prune"], "options of `history prune` come behind it"),
         (["history", "prun"], "no such command 'prun'"),
     ],
 )
