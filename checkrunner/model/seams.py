@@ -362,6 +362,10 @@ class Past(Protocol):
         """The silence that holds for the check on the host now; of several the one that ends last."""
         ...
 
+    def was_silenced(self, host: str, check: str) -> bool:
+        """Whether a silence held for it when the last run began."""
+        ...
+
     def suppression(self, host: str, check: str) -> Suppression | None:
         """Why the check is not to be run on the host now; None where it is."""
         ...
