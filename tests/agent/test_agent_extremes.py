@@ -56,15 +56,15 @@ def test_a_variable_of_ten_megabytes_stays(agent: AgentProcess) -> None:
 
 
 @pytest.mark.parametrize("times", [1, 8, 400])
-def test_every_byte_that_a_shell_can_take_arrives(any_agent: AgentProcess, times: int) -> None:
+def test_every_byte_that_a_shell_can_take_arrives(few_agent: AgentProcess, times: int) -> None:
     """Short ones are words of the script, longer ones come over a pipe; both inside quotes, a document and a comment."""
     every = bytes(byte for byte in range(1, 256) if byte != 0x27) * times
-    result = any_agent.run(b"printf %s '" + every + b"'")
-    assert any_agent.data(result["id"]) == every
-    document = any_agent.run(b"cat <<'END'\n" + every.replace(b"\n", b"") + b"\nEND\n")
-    assert any_agent.data(document["id"]) == every.replace(b"\n", b"") + b"\n"
-    assert any_agent.output(b"# " + every.replace(b"\n", b"") + b"\necho seen") == "seen\n"
-    assert any_agent.output('printf %s "$V" | od -An -c | head -c 0; echo ${#V}', env={"V": b"\xff\x01'\n\\"}) == "5\n"
+    result = few_agent.run(b"printf %s '" + every + b"'")
+    assert few_agent.data(result["id"]) == every
+    document = few_agent.run(b"cat <<'END'\n" + every.replace(b"\n", b"") + b"\nEND\n")
+    assert few_agent.data(document["id"]) == every.replace(b"\n", b"") + b"\n"
+    assert few_agent.output(b"# " + every.replace(b"\n", b"") + b"\necho seen") == "seen\n"
+    assert few_agent.output('printf %s "$V" | od -An -c | head -c 0; echo ${#V}', env={"V": b"\xff\x01'\n\\"}) == "5\n"
 
 
 # --- outputs ----------------------------------------------------------------------------------------------------------

@@ -53,14 +53,14 @@ def leave(agent: AgentProcess, name: str, seconds: int, captures: bytes) -> None
 
 
 def test_captures_with_a_name_stay_and_are_removed_when_their_guard_is_ended(
-    any_agent: AgentProcess, name: str
+    few_agent: AgentProcess, name: str
 ) -> None:
-    small = any_agent.run("echo out; echo err >&2")["id"]
-    large = any_agent.run("seq 30000")["id"]
-    silent = any_agent.run("true")["id"]
-    any_agent.run("echo nobody named this")
-    leave(any_agent, name, 600, b"%d small\n%d large[x]\n%d silent" % (small, large, silent))
-    any_agent.bye()
+    small = few_agent.run("echo out; echo err >&2")["id"]
+    large = few_agent.run("seq 30000")["id"]
+    silent = few_agent.run("true")["id"]
+    few_agent.run("echo nobody named this")
+    leave(few_agent, name, 600, b"%d small\n%d large[x]\n%d silent" % (small, large, silent))
+    few_agent.bye()
 
     there = place(name)
     assert eventually(lambda: keepers(name), SECONDS)
@@ -69,7 +69,7 @@ def test_captures_with_a_name_stay_and_are_removed_when_their_guard_is_ended(
     assert (there / "small.stdout").read_text() == "out\n"
     assert (there / "large[x].stdout").read_text().split() == [str(n) for n in range(1, 30001)]
     assert (there / "small.stdout").stat().st_mode & 0o777 == 0o600
-    assert not any_agent.directory.exists()
+    assert not few_agent.directory.exists()
 
     (guard,) = keepers(name)
     assert eventually(lambda: children(guard), SECONDS)

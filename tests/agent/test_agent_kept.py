@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from agent_process import AgentProcess, Answer, alive, eventually, interpreters, kill_quietly
+from agent_process import AgentProcess, Answer, alive, eventually, few_interpreters, kill_quietly
 
 from checkrunner.link.payload import START
 
@@ -141,7 +141,7 @@ def test_one_that_starts_a_program_at_the_moment(start_agent: Start, place: Plac
         kill_quietly(one)
 
 
-@pytest.mark.parametrize("python", interpreters())
+@pytest.mark.parametrize("python", few_interpreters())
 def test_so_it_is_on_every_interpreter(start_agent: Start, place: Place, python: str) -> None:
     agent = start_agent(python=python, env=place.env)
     agent.run(daemon(place, "nohup"), keys=KEEP)

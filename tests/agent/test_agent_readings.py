@@ -26,9 +26,9 @@ def refusal(agent: AgentProcess, keys: Mapping[str, object]) -> str:
 # --- durations --------------------------------------------------------------------------------------------------------
 
 
-def test_a_duration(any_agent: AgentProcess) -> None:
-    any_agent.run("v=1; cd /usr")
-    result = any_agent.run("while :; do echo x; sleep 0.05; done", keys={"duration_ms": 500})
+def test_a_duration(few_agent: AgentProcess) -> None:
+    few_agent.run("v=1; cd /usr")
+    result = few_agent.run("while :; do echo x; sleep 0.05; done", keys={"duration_ms": 500})
     assert (result["execution"], result["notes"]) == ("done", ["duration_ended"])
     assert "rc" not in result
     assert "signal" not in result
@@ -36,8 +36,8 @@ def test_a_duration(any_agent: AgentProcess) -> None:
     assert 0.5 <= result["elapsed_s"] < 3
     lines = result["stdout"]["lines"]
     assert 2 <= lines <= result["elapsed_s"] / 0.05 + 1
-    assert any_agent.data(result["id"]) == b"x\n" * lines
-    assert any_agent.output("echo $v $PWD") == "1 /usr\n"
+    assert few_agent.data(result["id"]) == b"x\n" * lines
+    assert few_agent.output("echo $v $PWD") == "1 /usr\n"
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ def test_the_first_command_of_all_may_have_a_duration(start_agent: Start) -> Non
 # --- samples ----------------------------------------------------------------------------------------------------------
 
 
-def test_readings(any_agent: AgentProcess) -> None:
-    result = any_agent.run("n=$((n + 1)); seq $n; echo err >&2; test $n != 2", keys=sample(200, 4))
+def test_readings(few_agent: AgentProcess) -> None:
+    result = few_agent.run("n=$((n + 1)); seq $n; echo err >&2; test $n != 2", keys=sample(200, 4))
     samples = result["samples"]
     assert (result["execution"], result["rc"]) == ("done", 1)
     assert [reading["rc"] for reading in samples] == [0, 1, 0, 0]
@@ -117,9 +117,9 @@ def test_readings(any_agent: AgentProcess) -> None:
     assert result["stdout"]["lines"] == 10
     assert result["stderr"]["lines"] == 4
     assert result["elapsed_s"] >= 0.6
-    third = any_agent.slice(result["id"], "lines", first=samples[2]["first"], last=samples[2]["first"] + 2)
+    third = few_agent.slice(result["id"], "lines", first=samples[2]["first"], last=samples[2]["first"] + 2)
     assert third["data"] == b"123"
-    assert any_agent.output("echo $n") == "4\n"
+    assert few_agent.output("echo $n") == "4\n"
 
 
 def test_each_reading_begins_a_line(agent: AgentProcess) -> None:

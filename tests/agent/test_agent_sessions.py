@@ -102,21 +102,21 @@ def test_order_in_a_session(agent: AgentProcess) -> None:
         ("set -o posix; set -Z", 2),
     ],
 )
-def test_a_shell_that_exits_keeps_its_state(any_agent: AgentProcess, command: str, rc: int) -> None:
-    any_agent.run(
+def test_a_shell_that_exits_keeps_its_state(few_agent: AgentProcess, command: str, rc: int) -> None:
+    few_agent.run(
         "x=$'a b\\n\\'c'; y=(1 '2 3'); declare -i n=4; declare -A m=([k]=v); readonly r=5; f() { echo f; }; cd /usr"
     )
     started = time.monotonic()
-    result = any_agent.run("export E=6; z=7; " + command)
+    result = few_agent.run("export E=6; z=7; " + command)
     assert time.monotonic() - started < 2
     assert (result["execution"], result.get("rc")) == ("done", rc)
     assert result["notes"] == ["shell_exited"]
     assert result["cwd"] == "/usr"
-    text = any_agent.output(
+    text = few_agent.output(
         'set +eu +o posix; n=n+1; echo "$x|${y[1]}|$n|${m[k]}|$r|$(f)|$PWD|$E|$z"; (r=6) 2>/dev/null || echo kept'
     )
     assert text == "a b\n'c|2 3|5|v|5|f|/usr|6|7\nkept\n"
-    assert any_agent.output("env | grep ^E=") == "E=6\n"
+    assert few_agent.output("env | grep ^E=") == "E=6\n"
 
 
 def test_options_traps_aliases_umask_and_arguments_survive(agent: AgentProcess) -> None:
@@ -137,13 +137,13 @@ def test_unset_variables_stay_unset(start_agent: Start) -> None:
     assert agent.output("echo ${WAS_HERE-unset}") == "unset\n"
 
 
-def test_three_hundred_commands(any_agent: AgentProcess) -> None:
-    any_agent.run("cd /usr; export KEPT=yes; fun() { echo fun; }; set -o pipefail")
-    idents = [any_agent.start("exit 3" if n == 150 else ":") for n in range(300)]
-    results = [any_agent.wait_for(ident) for ident in idents]
+def test_three_hundred_commands(few_agent: AgentProcess) -> None:
+    few_agent.run("cd /usr; export KEPT=yes; fun() { echo fun; }; set -o pipefail")
+    idents = [few_agent.start("exit 3" if n == 150 else ":") for n in range(300)]
+    results = [few_agent.wait_for(ident) for ident in idents]
     assert [r["rc"] for r in results] == [3 if n == 150 else 0 for n in range(300)]
     assert [r.get("notes") for r in results] == [["shell_exited"] if n == 150 else None for n in range(300)]
-    assert any_agent.output("echo $PWD $KEPT $(fun); shopt -o pipefail") == "/usr yes fun\npipefail       \ton\n"
+    assert few_agent.output("echo $PWD $KEPT $(fun); shopt -o pipefail") == "/usr yes fun\npipefail       \ton\n"
 
 
 def test_a_killed_shell_is_replaced(agent: AgentProcess) -> None:
