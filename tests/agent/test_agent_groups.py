@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import time
 import zlib
 from collections import Counter
 from pathlib import Path
@@ -149,12 +148,10 @@ def test_a_cancel_ends_it(agent: AgentProcess) -> None:
     ]
     assert agent.wait_for(agent.start("true", session="other"))["rc"] == 0
     cancel = agent.ask("cancel")
-    started = time.monotonic()
     assert agent.wait_for(cancel)["t"] == "ok"
     kinds = [answer.get("kind") for ident in wanted for answer in agent.kept if answer.get("id") == ident]
     assert kinds[0] == "cancelled"
     assert len(kinds) == 3
-    assert time.monotonic() - started < 5
     assert agent.output("echo alive") == "alive\n"
 
 

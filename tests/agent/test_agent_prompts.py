@@ -221,9 +221,7 @@ def test_every_interpreter_answers(start_agent: Start, python_path: str) -> None
         ("printf 'Password: ' >&2; printf 'Delete all? ' >/dev/tty; read x; echo \"$x\" >got", "Delete all?"),
     ],
 )
-def test_an_unknown_question_is_never_answered(
-    start_agent: Start, tmp_path: Path, command: str, prompt: str
-) -> None:
+def test_an_unknown_question_is_never_answered(start_agent: Start, tmp_path: Path, command: str, prompt: str) -> None:
     agent = start_agent(times=UNKNOWN)
     result = answered(agent, command, [("Password", "y"), ("^Overwrite", "y")], cwd=str(tmp_path))
     assert result["execution"] == "waiting_input"
@@ -354,6 +352,8 @@ def test_a_refused_question_ends_its_command(agent: AgentProcess) -> None:
 
 
 def test_a_question_that_nobody_answers_waits_for_its_time(agent: AgentProcess) -> None:
+    answer: Answer = {}
+    ident, timeout_s = 0, 0.0
     for timeout_s in (1.5, 15):
         ident = agent.start("read -p 'Name? ' x", keys={"input": "ask"}, timeout_s=timeout_s)
         while (answer := agent.read())["t"] == "running":
@@ -470,9 +470,7 @@ def test_an_answer_is_found_nowhere(agent: AgentProcess, tmp_path: Path, ask: st
     secret = f"s3cr3t-{os.getpid()}-{time.monotonic_ns()}"
     ready = tmp_path / "ready"
     # Behind the answer a question without a text of its own: what the terminal shows is the echo at most.
-    ident = agent.start(
-        f"{ask}; touch {ready}; read -s y", prompts=[("Password", secret)], keys={"input": "answer"}
-    )
+    ident = agent.start(f"{ask}; touch {ready}; read -s y", prompts=[("Password", secret)], keys={"input": "answer"})
     said = keep_reading(agent, ready.exists)
     found = [place for place, data in places(agent) if secret.encode() in data]
     result = agent.wait_for(ident)
