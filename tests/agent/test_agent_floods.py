@@ -69,11 +69,11 @@ def test_hundreds_of_lines_a_second(counted: Counted) -> None:
 
 def test_yes_for_a_time(counted: Counted) -> None:
     """What is too much is not even read: `yes` waits, and costs nothing until its time is over."""
-    cap = 8 << 20
+    cap = 1 << 20  # which any machine writes in that time
     before, received, memory_before = cpu_seconds(counted), counted.received, memory(counted)
-    result = counted.run("yes", timeout_s=60, cap=cap, keys={"duration_ms": 2000})
+    result = counted.run("yes", cap=cap, keys={"duration_ms": 3000})
     assert (result["execution"], result["notes"]) == ("done", ["duration_ended"])
-    assert result["elapsed_s"] >= 2
+    assert result["elapsed_s"] >= 3
     output = result["stdout"]
     assert (output["state"], output["captured"]) == ("truncated", cap)
     assert output["bytes"] < cap + (16 << 20)
