@@ -354,7 +354,8 @@ class Past(Protocol):
         ...
 
     def baseline(self, host: str, check: str) -> Baseline | None:
-        """The output that was accepted as how it should be; None where none was."""
+        """The output that was accepted as how it should be; None where none was. Raises HistoryError where it is
+        damaged."""
         ...
 
     def silence(self, host: str, check: str) -> Silence | None:
