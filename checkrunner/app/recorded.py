@@ -99,6 +99,9 @@ class _Recording:
         except HistoryError as error:
             self._trouble = f"{error}; this run is not stored"
             return
+        except Exception as error:  # noqa: BLE001 - what is damaged may do anything; the hosts are to be looked at all the same
+            self._trouble = f"the history cannot be read, and this run is not stored, for a fault in it: {error!r}"
+            return
         options = settings.keep_options()
         if options.which != "none":
             from checkrunner.app.keeping import Keeping
@@ -116,6 +119,8 @@ class _Recording:
                 number = self._save(report)
             except HistoryError as error:
                 self._trouble = f"{error}; this run is not stored"
+            except KeyboardInterrupt:  # the report is there, and is what was wanted
+                self._trouble = "the run was interrupted while it was stored; it is not stored"
             except Exception as error:  # noqa: BLE001 - hosts were asked for this report: no fault in storing it may lose it
                 self._trouble = f"this run is not stored, for a fault in checkrunner: {error!r}"
         if self._trouble:

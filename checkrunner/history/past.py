@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Container
 from datetime import datetime
 from typing import Any
 
-from checkrunner.history.blobs import unpacked
+from checkrunner.history.blobs import unpacked_json
 from checkrunner.history.people import baseline_from
 from checkrunner.history.store import Store
+from checkrunner.model.errors import HistoryError
 from checkrunner.model.history import Baseline, RunView, Selection, Silence, Suppression
 
 __all__ = ["StoredPast"]
@@ -21,6 +21,7 @@ class StoredPast:
     """Implements `model.seams.Past`. Lines and shapes are unpacked when they are asked for."""
 
     def __init__(self, store: Store, playbook: str, selection: Selection, now: datetime) -> None:
+        self._path = store.path
         with store.reading():
             last = store.last(playbook, selection)
             self._view = None if last is None else store.view(last)
@@ -42,7 +43,10 @@ class StoredPast:
         """See the seam."""
         at = (host, check)
         if at not in self._shapes and at in self._shape_data:
-            self._shapes[at] = frozenset(json.loads(unpacked(self._shape_data[at])))
+            try:
+                self._shapes[at] = frozenset(unpacked_json(self._shape_data.pop(at), self._path))
+            except HistoryError:
+                return None  # which lines are new is then not known; no verdict hangs on it
         return self._shapes.get(at)
 
     def view(self) -> RunView | None:
@@ -53,7 +57,7 @@ class StoredPast:
         """See the seam."""
         at = (host, check)
         if at not in self._baselines and at in self._baseline_rows:
-            self._baselines[at] = baseline_from(self._baseline_rows[at])
+            self._baselines[at] = baseline_from(self._baseline_rows[at], self._path)
         return self._baselines.get(at)
 
     def silence(self, host: str, check: str) -> Silence | None:

@@ -80,6 +80,32 @@ def test_very_different_outputs_are_compared_all_the_same() -> None:
     assert (len(found.gone), len(found.more)) == (3000, 3000)
 
 
+def test_many_lines_in_another_order_are_not_the_same() -> None:
+    then = [f"rule {number}" for number in range(1000)]
+    now = then[500:] + then[:500]
+
+    found = differences(then, now)
+
+    assert (len(found.gone), len(found.more)) == (500, 500)
+    assert [line for at, line in enumerate(then) if at not in found.gone] == [
+        line for at, line in enumerate(now) if at not in found.more
+    ]
+    assert len(differences(then, then[::-1]).more) == 999
+    assert not differences(then, now, ordered=False)
+
+
+@given(lines, lines)
+@settings(deadline=None)
+def test_pairs_of_equal_lines_that_stay_are_in_order(then: list[str], now: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("checkrunner.judge.differences._MOST_EDITS", -1)
+        found = differences(then, now)
+
+    kept = [line for at, line in enumerate(then) if at not in found.gone]
+    assert kept == [line for at, line in enumerate(now) if at not in found.more]
+    assert bool(found) == (then != now)
+
+
 def test_ignored_lines_do_not_count_and_numbers_are_those_of_the_output() -> None:
     then, now = ["# made 1", "a", "b"], ["# made 2", "# by hand", "b", "c"]
 
