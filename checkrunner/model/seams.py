@@ -359,7 +359,8 @@ class Past(Protocol):
         ...
 
     def silence(self, host: str, check: str) -> Silence | None:
-        """The silence that holds for the check on the host now; of several the one that ends last."""
+        """The silence that holds for the check on the host now; of several the one that ends last. With the check "":
+        the one that holds for all checks of the host, and so for what becomes of the host itself."""
         ...
 
     def was_silenced(self, host: str, check: str) -> bool:
