@@ -322,7 +322,7 @@ class SshdFixture:
                     )
         return out
 
-    def assert_clean(self, *, deadline_s: float = 10.0) -> None:
+    def assert_clean(self, *, deadline_s: float = 60.0) -> None:
         """Fail unless, within the deadline, nothing that was started over this sshd runs and no capture is left."""
         end = time.monotonic() + deadline_s
         while left := [*self.processes().items(), *self.run_dir.iterdir()]:
