@@ -78,7 +78,7 @@ def evidence(host: str, check: str, chance: random.Random) -> Slice:
 
 
 def finding(at: int, check: str, letter: str, names: list[str], chance: random.Random) -> Finding:
-    value = chance.randrange(91, 100)
+    value, new = chance.randrange(91, 100), chance.random() < 0.3
     return Finding(
         id=f"{at:08x}",
         check=check,
@@ -98,8 +98,8 @@ def finding(at: int, check: str, letter: str, names: list[str], chance: random.R
         result={"rc": 1, "elapsed_s": 0.4},
         slices=(evidence(names[0], check, chance),),
         folded_by="masked" if len(names) > 1 else "",
-        since=STARTED - timedelta(minutes=chance.randrange(5, 9000)),
-        novelty=chance.choice(["new", "known", "known"]),
+        since=STARTED if new else STARTED - timedelta(minutes=chance.randrange(5, 9000)),
+        novelty="new" if new else "known",
         changes=chance.choice([0, 0, 0, 5]),
         why="What it stands for is not available to anybody while this lasts.",
         fix=f"Look at the log first:\n  journalctl -u {check} -S -1h | tail -50\nThen restart it.",
@@ -121,10 +121,8 @@ def fleet(hosts: int, checks: int, kinds: int = 40, seed: int = 7) -> tuple[Repo
     findings = []
     for at in range(kinds):
         letter, column = chance.choice("ccwwwu"), chance.randrange(checks)
-        some = sorted(
-            host for host in chance.sample(ill, chance.randrange(1, len(ill) + 1)) if rows[host][column] == "o"
-        )
-        some = some if at < 6 else some[:3]
+        some = chance.sample(ill, chance.randrange(1, len(ill) + 1))
+        some = sorted(host for host in some if rows[host][column] == "o")[: None if at < 6 else 3]
         for host in some:
             rows[host][column] = letter
         if some:
@@ -180,7 +178,7 @@ def _report(names: list[str], rows: list[list[str]], findings: list[Finding], aw
                        reason="could not be ended: df waits in rpc_wait_bit_killable", **named(names[-2:])),
         ),
         drift=Drift(against="20260314T062500-11aa", against_started_at=STARTED - timedelta(minutes=5),
-                    changes=tuple(changes), unchanged=312),
+                    changes=tuple(changes), unchanged=312, worse=2,),
     )  # fmt: skip
 
 

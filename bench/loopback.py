@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,13 +67,13 @@ def _free_port() -> int:
 
 
 @contextlib.contextmanager
-def start_sshd(folder: Path, addresses: int = 1) -> Iterator[Sshd]:
-    """Start a server in `folder`, and end it."""
+def start_sshd(folder: Path, addresses: int = 1, options: Sequence[str] = ()) -> Iterator[Sshd]:
+    """Start a server in `folder`, and end it. `options` are further lines of its configuration."""
     sshd = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/sbin:/usr/bin") or sys.exit("sshd is not installed")
     for name in ("host_key", "user_key"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
     port = _free_port()
-    more = "\n".join(f"ListenAddress 127.0.0.{number}" for number in range(2, addresses + 1))
+    more = "\n".join([*(f"ListenAddress 127.0.0.{number}" for number in range(2, addresses + 1)), *options])
     config = folder / "sshd_config"
     config.write_text(CONFIG.format(port=port, folder=folder, more=more), encoding="utf-8")
     if Path("/run").is_dir() and not Path("/run/sshd").exists():

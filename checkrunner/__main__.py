@@ -15,7 +15,7 @@ _NEW_OBJECTS = 100_000
 def main() -> None:
     """Run the command line and end the process with its exit code."""
     gc.set_threshold(_NEW_OBJECTS)
-    if "run" in sys.argv[1:]:
+    if {"run", "sweep"} & set(sys.argv[1:]):
         # Before the imports that follow: they take a while, and an interrupt must find its report.
         from checkrunner.cli.signals import hold_signals
 

@@ -101,6 +101,11 @@ class Settings:
         """The time that a program has which prints an inventory, a password or a secret."""
         return self._number("program_timeout")
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the environment's variables that are meant for this program."""
+        return tuple(sorted(name for name in self.environment if name.startswith(PREFIX)))
+
     def run_options(self) -> RunOptions:
         """The group for the engine and the plan."""
         deadline = self._number("deadline")
@@ -185,6 +190,10 @@ class Settings:
             return self
         values = {**self.values, "become_password": password}
         return replace(self, values=values, origins={**self.origins, "become_password": "flag"})
+
+    def with_deadline(self, seconds: float) -> Settings:
+        """The same settings with so much time for the run."""
+        return replace(self, values={**self.values, "deadline": seconds})
 
     def local_options(self) -> LocalOptions:
         """The group for the local transport."""

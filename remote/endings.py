@@ -15,6 +15,7 @@ from agent import BOOT_S, CHUNK, CONFIRM_S, LOOK_S, grown, kill, process, proces
 
 CLOCK_BOOTTIME = 7  # Python 3.6 has no name for it
 OWN_FDS = 1024  # more descriptors than we ever have open
+STEPS_S = (1.0, 1.0, 0.2, 0.8)  # from INT to TERM, to KILL of the command, to KILL of its shell, to giving up
 HELD_S = 1.0  # what a shell may take to die of KILL
 SHELL_S = 0.05  # for a shell in the foreground, which may be about to say that all has ended: INT would cut it short
 
@@ -86,9 +87,8 @@ def force(session, run, now):
         return
     stage, run.stage = run.stage, run.stage + 1
     run.signalled = True
-    wait = (1.0, 1.0, 0.2, 0.8)
-    if stage < len(wait):
-        run.next_stage = now + wait[stage]
+    if stage < len(STEPS_S):
+        run.next_stage = now + STEPS_S[stage]
     if stage == 0:
         for name, pipe in session.streams.items():
             session.listen(run, name, pipe)  # one that was full was left alone; last words must not wait for room in it

@@ -23,8 +23,15 @@ Done = subprocess.CompletedProcess[str]
 
 
 def environment(folder: Path, columns: int = 120) -> dict[str, str]:
-    """Nothing of this session's environment but PATH; `folder` is the home."""
-    return {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT), "COLUMNS": str(columns)}
+    """Nothing of this session's environment but PATH; `folder` is the home. No history is kept unless ``--history`` names
+    a file: a run then says the same whatever ran before it."""
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "PYTHONPATH": str(ROOT),
+        "COLUMNS": str(columns),
+        "CHECKRUNNER_HISTORY": "none",
+    }
 
 
 def call_here(

@@ -69,8 +69,9 @@ class Audit:
         return AuditedSession(session, functools.partial(_Entry, self, host, user))
 
     def begin(self, **facts: object) -> None:
-        """The run's first line. Texts are masked."""
+        """The run's first line, which is there before anything is run. Texts are masked."""
         self.add("run", datetime.now(UTC), {key: self._masked(value) for key, value in facts.items()})
+        self.flush()
 
     def add(self, event: str, at: datetime, facts: Mapping[str, object]) -> None:
         """A line, to be written soon. `facts` are masked already."""
@@ -268,7 +269,7 @@ def _login_uid() -> int | None:
 
 
 def open_audit(prepared: Prepared, run: str, redactor: Redactor) -> Audit:
-    """The audit log of a run, which begins now. Nothing is opened yet."""
+    """The audit log of a run, which begins now."""
     settings = prepared.request.settings
     path = settings.audit_log
     if path is None:

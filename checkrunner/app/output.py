@@ -51,7 +51,8 @@ class ReportOutput:
 
 def prepare_output(format_name: str, files: Sequence[str] = ()) -> ReportOutput:
     """Check format and files. Raises UnknownNameError and SettingsError: a run's result must have a place to go."""
-    renderer(format_name)
+    if format_name:
+        renderer(format_name)
     return ReportOutput(format_name=format_name, files=prepare_files(files, stdout=format_name))
 
 

@@ -13,7 +13,7 @@ from checkrunner.findings.secret_names import is_secret_name
 from checkrunner.judge.judge import Judge
 from checkrunner.load.playbook import find_playbook, load_playbook, pack_names
 from checkrunner.model.errors import PlaybookError, UnknownNameError, UsageError
-from checkrunner.model.playbook import Check, Play, Playbook, Share
+from checkrunner.model.playbook import BaselineRule, Check, Play, Playbook, Share
 from checkrunner.model.preview import (
     CheckPreview,
     ItemPreview,
@@ -194,7 +194,7 @@ def _check(
         followed_by=children,
         until=mask(_until(check)),
         values=tuple(mask(_value(extract)) for extract in check.extracts),
-        compared=_compared(check),
+        compared="; ".join(filter(None, (_compared(check), mask(_baseline(check.baseline))))),
         changes_host=check.changes_host,
         shared=tuple(
             SharedPreview(hosts=fold(hosts), host_count=len(hosts), preview=_masked(preview, mask))
@@ -225,6 +225,14 @@ def _compared(check: Check) -> str:
         wanted = check.quorum.count if check.quorum.count is not None else f"{(check.quorum.fraction or 0.0) * 100:g}%"
         return f"quorum: {wanted} of {check.quorum.by} must be ok"
     return ""
+
+
+def _baseline(rule: BaselineRule | None) -> str:
+    if rule is None:
+        return ""
+    ignored = ", ".join(repr(one_line(pattern.text)) for pattern in rule.ignore)
+    but = [f"but for lines with {ignored}"] if ignored else []
+    return " ".join(["the accepted baseline", *but, *([] if rule.ordered else ["in any order"])])
 
 
 def _masked(preview: Preview, mask: Callable[[str], str]) -> Preview:

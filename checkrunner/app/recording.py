@@ -1,4 +1,4 @@
-"""Runs and the store of runs: opened for verbs, asked for what earlier runs showed, given what this one came to."""
+"""The store of runs that is set, opened."""
 
 from __future__ import annotations
 

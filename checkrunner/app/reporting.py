@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TextIO
 
 from checkrunner.app.counting import counter_of, token_limit
 from checkrunner.findings.budget import fit
@@ -16,12 +15,11 @@ from checkrunner.load.files import decoded, read_file
 from checkrunner.load.report import read_report
 from checkrunner.model.report import Finding, Report
 from checkrunner.model.results import Slice, SliceMode
-from checkrunner.render import renderer
 from checkrunner.render.context import context_text, head_text
 from checkrunner.render.json import json_text
 from checkrunner.settings import Settings
 
-__all__ = ["STDIN", "Context", "context_of", "load_report", "model_context", "show_report"]
+__all__ = ["STDIN", "Context", "context_of", "fitted_report", "load_report", "model_context"]
 
 STDIN = "<stdin>"
 _Writer = Callable[[Report], str]
@@ -50,16 +48,12 @@ def load_report(path: str) -> Report:
     return read_report(decoded(sys.stdin.buffer.read(), STDIN), STDIN, names_in=names_in)
 
 
-def show_report(path: str, format_name: str, settings: Settings, out: TextIO) -> None:
-    """Write the report of a file in one of the formats of `run`: as it is, or in fewer tokens where a flag says how
-    many. Raises UsageError members, UnknownNameError for the format among them."""
-    shown = renderer(format_name, color=settings.color)
-    report = load_report(path)
-    if settings.origins["budget_tokens"] == "flag":
-        counter = counter_of(settings)
-        report = _fitted(report, token_limit(settings, counter), json_text, counter)
-    shown.render(report, out)
-    out.flush()
+def fitted_report(report: Report, settings: Settings) -> Report:
+    """The report as it is, or in fewer tokens where a flag says how many. Raises UsageError members."""
+    if settings.origins["budget_tokens"] != "flag":
+        return report
+    counter = counter_of(settings)
+    return _fitted(report, token_limit(settings, counter), json_text, counter)
 
 
 def model_context(report: Report, settings: Settings) -> Context:

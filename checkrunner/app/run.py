@@ -35,7 +35,7 @@ from checkrunner.model.options import RunOptions
 from checkrunner.model.plan import HostOutcome
 from checkrunner.model.playbook import Check, Play
 from checkrunner.model.report import Report, RunInfo, Wait
-from checkrunner.model.seams import Driver, Observer, Past, Redactor
+from checkrunner.model.seams import Driver, Observer, Past
 from checkrunner.model.sources import Secret, Template
 from checkrunner.plan.build import Plan
 from checkrunner.plan.hostplan import HostPlan
@@ -75,13 +75,15 @@ def run_prepared(
     past: Past | None = None,
     keeping: Keeping | None = None,
     keep_view: Callable[[RunView], None] | None = None,
+    series: Series | None = None,
+    witnesses: Witnesses | None = None,
 ) -> Report:
     """Run it and build the report. An interrupt (SIGINT, SIGTERM, SIGHUP) ends the run early; the report is built all
     the same and says so. `interrupted` tells of one that came before. `driver` answers what commands ask and the
     playbook does not; without one such a question ends its command. `keep` gets what the hosts came to. `past`
     is what earlier runs showed; `keeping` takes outputs that are to be kept, `keep_view` gets what later runs are
-    compared with. `redactor`
-    is given where it masks more than the report, so that a secret has the same tag everywhere.
+    compared with, and `series` says which these are. `witnesses` is given where somebody wants to know them afterwards,
+    `redactor` where it masks more than the report, so that a secret has the same tag everywhere.
 
     Raises UsageError members for connection settings that cannot be used, before anything connects, and nothing that a
     host did; what else escapes is a bug.
@@ -90,7 +92,7 @@ def run_prepared(
     began = monotonic()
     plan = prepared.plan
     redactor = redactor or make_redactor(prepared, password)
-    witnesses = Witnesses()
+    witnesses = witnesses or Witnesses()
     past = past or NoPast()
     run_id = new_run_id(started_at)
     scripts = _scripts(plan, redactor, witnesses, past, keeping)
@@ -117,18 +119,12 @@ def run_prepared(
         to_text=json_text,
         witnesses=witnesses,
         past=past,
-        series=_series(prepared, redactor) if keep_view or past.view() else None,
+        series=series,
         keep_view=keep_view,
         **budget_of(prepared.request.settings),
     )
     audit.end(report.run)
     return report
-
-
-def _series(prepared: Prepared, redactor: Redactor) -> Series:
-    from checkrunner.app.series import series_of
-
-    return series_of(prepared, redactor)
 
 
 def _info(

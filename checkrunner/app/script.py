@@ -10,13 +10,15 @@ from checkrunner.app.keeping import Keeping
 from checkrunner.findings.novelty import Witnesses
 from checkrunner.findings.past import NoPast
 from checkrunner.findings.slices import early_queries, queries, shapes, show, witness_queries
+from checkrunner.findings.suppressions import is_suppressed, suppressed_verdict
 from checkrunner.judge.execution import not_looked
 from checkrunner.judge.judge import Judge
 from checkrunner.judge.refusals import REFUSALS, refused
 from checkrunner.model.errors import TemplateError
+from checkrunner.model.history import Suppression
 from checkrunner.model.inventory import Host
 from checkrunner.model.plan import CheckOutcome, Items, Judgement, PlannedCheck, Settled, Skip, Step
-from checkrunner.model.results import RawSlice, Result, Slice, SliceMode, SliceQuery, Verdict, VerdictState
+from checkrunner.model.results import Execution, RawSlice, Result, Slice, SliceMode, SliceQuery, Verdict, VerdictState
 from checkrunner.model.seams import Past, Redactor
 from checkrunner.model.sources import Template
 from checkrunner.plan.hostplan import HostPlan
@@ -77,6 +79,9 @@ class HostScript:
         if not isinstance(resolved, Step):
             return resolved
         names = self._names[planned.key] = self._plan.names(planned, outcomes)
+        suppression = self._past.suppression(self.host.name, planned.key)
+        if suppression is not None:
+            return self._suppressed(resolved, suppression, names)
         probes = self._judge.probes(planned.check, names)
         if resolved.command.exact is not None:
             probes = (*probes, *REFUSALS)
@@ -86,6 +91,10 @@ class HostScript:
 
             early = tuple(dict.fromkeys((*early, *answer_query(planned.check))))
         reads = self._judge.reads(planned.check, names)
+        if planned.check.baseline is not None:
+            from checkrunner.judge.baseline import baseline_query
+
+            reads = tuple(dict.fromkeys((*reads, baseline_query())))
         if planned.check.task is not None:
             from checkrunner.plan.task_commands import needed_probes
 
@@ -93,6 +102,16 @@ class HostScript:
             reads = self._plan.outputs(planned)
         early = (*early, *reads)
         return replace(resolved, probes=probes, early=early, reads=len(reads)) if probes or early else resolved
+
+    def _suppressed(self, step: Step, suppression: Suppression, names: Mapping[str, object]) -> Settled:
+        """The check is not run here, since it does harm. For a task that is a failure: what comes after it may build on
+        what it does."""
+        verdict = suppressed_verdict(suppression)
+        if step.planned.check.task is None:
+            return Settled(planned=step.planned, verdict=verdict)
+        result = Result(seq=0, session=step.command.session, execution=Execution.NOT_RUN)
+        judged = self._plan.judge_task(step, result, names, (), verdict, 1)
+        return Settled(planned=step.planned, verdict=judged.verdict, registered=judged.registered, task=judged.task)
 
     def judge(
         self,
@@ -106,7 +125,13 @@ class HostScript:
         if step.planned.check.task is not None:
             unable = not_looked(step.command, result) or refused(step.command, result)
             return self._plan.judge_task(step, result, self._names[step.planned.key], reads, unable, attempt)
-        return self._judge.judgement(step, result, self._own(step, result), reads, attempt)
+        judgement = self._judge.judgement(step, result, self._own(step, result), reads, attempt)
+        if step.planned.check.baseline is None:
+            return judgement
+        from checkrunner.app.baseline import against_baseline
+
+        render = self._renderer(self._names[step.planned.key])
+        return against_baseline(self.host.name, step, result, judgement, reads, self._past, self._redactor, render)
 
     def again(self, step: Step, result: Result, judgement: Judgement, attempt: int) -> float | None:
         """In how many seconds the command is to be run once more."""
@@ -131,7 +156,10 @@ class HostScript:
         return whole_of(planned, items)
 
     def follow(self, outcome: CheckOutcome) -> Sequence[PlannedCheck]:
-        """The checks that are to run because of this outcome."""
+        """The checks that are to run because of this outcome. Of one that was not run for the harm that it does nothing
+        is known, and they would look at the same thing."""
+        if is_suppressed(outcome):
+            return ()
         return self._plan.follow(outcome)
 
     def ask(self, step: Step, result: Result, verdict: Verdict) -> Sequence[SliceQuery]:
@@ -139,6 +167,11 @@ class HostScript:
         if step.planned.check.task is not None and step.planned.check.task.no_log:
             return ()
         key = step.planned.key
+        if step.planned.check.baseline is not None:
+            from checkrunner.app.baseline import is_told
+
+            if is_told(step.planned.check, verdict):
+                return ()
         if verdict.state is VerdictState.OK and not step.planned.check.slices:
             return self._witness(step, result, verdict)
         if result.rc:
@@ -170,7 +203,7 @@ class HostScript:
         """Text view, redaction and evidence id of what the host sent. Of a host that is fine nothing is shown."""
         key = step.planned.key
         if key in self._witnessing and raw.query.mode is SliceMode.SALIENT:
-            self._witnesses.saw(key, self._groups, shapes(step, raw, self._redactor))
+            self._witnesses.saw(key, self._groups, shapes(step, raw, self._redactor), self.host.name)
             return Slice(stream=raw.query.stream, query=raw.query, lines=(), total_lines=raw.total_lines)
         return show(self.host.name, step.planned.key, step, raw, self._redactor, self._rcs.get(step.planned.key))
 

@@ -40,9 +40,11 @@ def check_places(
     return destination, prepare_exports(perfdata, metrics, destination)
 
 
-def deliver(destination: ReportOutput, exports: Exports, report: Report, *, color: bool | None) -> int:
-    """Write the report, and the values where they are wanted. The exit code is the run's, unless something could not be
-    written where it was wanted."""
+def deliver(
+    destination: ReportOutput, exports: Exports, report: Report, *, color: bool | None, screen: bool = True
+) -> int:
+    """Write the report, and the values where they are wanted; to stdout only with `screen`. The exit code is the run's,
+    unless something could not be written where it was wanted."""
     from checkrunner.app.output import write_files, write_screen
 
     code = report.run.exit_code
@@ -51,7 +53,7 @@ def deliver(destination: ReportOutput, exports: Exports, report: Report, *, colo
     try:
         for place, trouble in exports.write(report.run.started_at, sys.stdout):
             code = not_written(place, trouble, "the values")
-        if not exports.take_stdout:
+        if screen and not exports.take_stdout:
             write_screen(destination, report, sys.stdout, color=color, detail=exports.detail)
     except BrokenPipeError:
         forget_stdout()

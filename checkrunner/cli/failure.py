@@ -1,4 +1,4 @@
-"""Errors on their way out: a message on stderr, one JSON document on stdout where JSON was asked for."""
+"""Errors on their way out: a message on stderr, and on stdout one document for the program that asked for it."""
 
 from __future__ import annotations
 
@@ -13,30 +13,36 @@ import typer
 
 from checkrunner.model.errors import CheckrunnerError
 
-__all__ = ["fail", "forget_closed_stderr", "forget_stdout", "json_wanted"]
+__all__ = ["fail", "forget_closed_stderr", "forget_stdout", "format_wanted"]
+
+_FOR_PROGRAMS = frozenset({"json", "junit", "nagios", "prometheus"})
+"""Who reads them gets a document even from a run that could not start."""
 
 
-def json_wanted(arguments: Sequence[str]) -> bool:
-    """Whether a `run` command line asks for JSON on stdout, told from the raw words: parsing may have failed."""
-    words = list(arguments)
-    if "run" not in words:
-        return False
-    return "--format=json" in words or any(pair == ("--format", "json") for pair in itertools.pairwise(words))
+def format_wanted(arguments: Sequence[str]) -> str:
+    """The format for programs that a `run` or `sweep` command line asks for on stdout, "" for none, told from the raw
+    words: parsing may have failed."""
+    wanted = ""
+    if {"run", "sweep"} & set(arguments):
+        for word, following in itertools.pairwise([*arguments, ""]):
+            if word == "--format" or word.startswith("--format="):
+                wanted = following if word == "--format" else word.removeprefix("--format=")
+    return wanted if wanted in _FOR_PROGRAMS else ""
 
 
 def fail(error: BaseException, code: int, arguments: Sequence[str]) -> int:
     """Say what went wrong and return `code`. Bugs come with their traceback and a request to report them."""
     message = _say(error)
-    if json_wanted(arguments):
+    if wanted := format_wanted(arguments):
         from checkrunner.app.failure import failure_report
         from checkrunner.render import renderer
 
-        renderer("json").render(failure_report(message, code), sys.stdout)
+        renderer(wanted).render(failure_report(message, code), sys.stdout)
     return code
 
 
 def _say(error: BaseException) -> str:
-    """Print it on stderr, always in the form of `render.problems`; returns it for readers of JSON."""
+    """Print it on stderr, always in the form of `render.problems`; returns it for that document."""
     from checkrunner.app.failure import mask_text
     from checkrunner.render.problems import print_error, print_problem
 

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 import typer
 
 from checkrunner import __version__
+from checkrunner.cli.baseline import baseline
 from checkrunner.cli.checks import checks
 from checkrunner.cli.diff import DIFF_EXAMPLES, diff
 from checkrunner.cli.explain import explain
 from checkrunner.cli.failure import fail, forget_closed_stderr, forget_stdout
+from checkrunner.cli.history import history
 from checkrunner.cli.hosts import hosts
 from checkrunner.cli.init import init
 from checkrunner.cli.inventory import inventory
@@ -22,8 +24,12 @@ from checkrunner.cli.lint import lint
 from checkrunner.cli.read import READ_EXAMPLES, read
 from checkrunner.cli.report import REPORT_EXAMPLES, report
 from checkrunner.cli.run import EXAMPLES, run
+from checkrunner.cli.schedule import SCHEDULE_EXAMPLES, schedule
 from checkrunner.cli.schema import schema
+from checkrunner.cli.show import SHOW_EXAMPLES, show
+from checkrunner.cli.silence import SILENCE_EXAMPLES, silence, silences
 from checkrunner.cli.slice import SLICE_EXAMPLES, slice_lines
+from checkrunner.cli.sweep import SWEEP_EXAMPLES, sweep
 from checkrunner.model.errors import CheckrunnerError
 
 __all__ = ["app", "run_command_line"]
@@ -38,7 +44,7 @@ _ParserError: type[Exception] = typer.BadParameter.__mro__[2]
 
 _EPILOG = """\
 Exit codes: 0 all ok, 1 warnings, 2 critical, 3 could not look everywhere, 4 no host matched, \
-64 usage or configuration, 70 bug, 130 interrupted.
+64 usage or configuration, 70 bug, 75 skipped (sweep), 130 interrupted.
 """
 
 app = typer.Typer(
@@ -67,9 +73,16 @@ def _root(
 
 
 app.command("run", epilog=EXAMPLES)(run)
+app.command("sweep", epilog=SWEEP_EXAMPLES)(sweep)
+app.command("schedule", epilog=SCHEDULE_EXAMPLES)(schedule)
 app.command("report", epilog=REPORT_EXAMPLES)(report)
+app.add_typer(history, name="history")
+app.command("show", epilog=SHOW_EXAMPLES, context_settings={"ignore_unknown_options": True})(show)  # -2 is a run
 app.command("diff", epilog=DIFF_EXAMPLES, context_settings={"ignore_unknown_options": True})(diff)  # -2 is a run
 app.command("read", epilog=READ_EXAMPLES)(read)
+app.add_typer(baseline, name="baseline")
+app.command("silence", epilog=SILENCE_EXAMPLES)(silence)
+app.add_typer(silences, name="silences")
 app.command("init")(init)
 app.command("lint")(lint)
 app.command("explain")(explain)

@@ -10,6 +10,7 @@ __all__ = [
     "AllowEmpty",
     "AskVaultPass",
     "ExtraVars",
+    "Format",
     "History",
     "Inventory",
     "Keep",
@@ -135,6 +136,15 @@ PlaybookDir = Annotated[
     ),
 ]
 
+Format = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="What stdout gets: terminal (default), json, markdown, html, junit, nagios or prometheus.",
+        rich_help_panel=_WHAT,
+    ),
+]
 History = Annotated[
     str | None,
     typer.Option(

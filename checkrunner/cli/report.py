@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from checkrunner.cli.delivery import not_written
 from checkrunner.cli.failure import forget_stdout
 from checkrunner.cli.options import TokensOf
+
+if TYPE_CHECKING:  # only for their names: importing them is put off until they are wanted
+    from checkrunner.app.stored import Loaded
+    from checkrunner.settings import Settings
 
 __all__ = ["REPORT_EXAMPLES", "report"]
 
@@ -16,6 +22,8 @@ REPORT_EXAMPLES = """\
 Examples:
 
 checkrunner run linux-health -o report.json; checkrunner report report.json
+
+checkrunner report last -o report.html -o report.md
 
 checkrunner report report.json --for-llm --budget-tokens 2000 > context.txt
 
@@ -26,14 +34,33 @@ checkrunner run web.yml --format json | checkrunner report - --for-llm | some-mo
 def report(
     file: Annotated[
         str,
-        typer.Argument(metavar="FILE|-", help="A JSON report, from `run -o FILE` or --format json; - is stdin."),
+        typer.Argument(
+            metavar="FILE|RUN|-",
+            help="A JSON report, from `run -o FILE` or --format json; - is stdin. Or a run of the history: its number "
+            "or id, last, or -2 (after --) for the one before the last.",
+        ),
     ],
     for_llm: Annotated[
         bool,
         typer.Option("--for-llm", help="Print exactly what a model would get; its size in tokens goes to stderr."),
     ] = False,
     format_name: Annotated[
-        str | None, typer.Option("--format", metavar="FORMAT", help="terminal (default) or json.")
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="terminal (default), json, markdown, html, junit, nagios or prometheus.",
+        ),
+    ] = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write it there, in the format of its name's end or as FORMAT:FILE; repeatable. Then stdout gets "
+            "nothing unless --format says what.",
+        ),
     ] = None,
     budget_tokens: Annotated[
         str | None,
@@ -46,31 +73,69 @@ def report(
     tokens_of: TokensOf = None,
     color: Annotated[str | None, typer.Option("--color", metavar="WHEN", help="auto, always or never.")] = None,
 ) -> int:
-    """Show a report that a run wrote into a file.
+    """Show the report of a run, from a file or from the history, or write it in other formats.
 
-    It is shown as `run` shows it, printed as the JSON that it is, or made the context of a language model: a few lines
-    that say how to read it, and the report as data, in the tokens that are set. Nothing but the file is read.
+    It is shown as `run` shows it, written in the formats of `run`, or made the context of a language model: a few lines
+    that say how to read it, and the report as data, in the tokens that are set. Nothing is connected.
 
-    The exit code is 0 when it could be shown, whatever it says: that of its run is `run.exit_code` in it.
+    The exit code is 0 when it could be shown, whatever it says: that of its run is `run.exit_code` in it. Only with
+    --format nagios it is that of the run, as monitoring systems want it.
     """
-    from checkrunner.app.reporting import load_report, model_context, show_report
     from checkrunner.model.errors import UsageError
     from checkrunner.settings import resolve_settings
 
     settings = resolve_settings({"budget_tokens": budget_tokens, "tokens_of": tokens_of, "color": color})
-    if for_llm and format_name is not None:
-        raise UsageError("--for-llm has a form of its own", hint="Leave out --format, or --for-llm")
+    if not for_llm:
+        return _convert(file, format_name or ("" if output else "terminal"), output or (), settings)
+    if format_name is not None or output:
+        raise UsageError(
+            "--for-llm has a form of its own", hint=f"Leave out {'--output' if output else '--format'}, or --for-llm"
+        )
+    return _context(file, settings)
+
+
+def _convert(file: str, format_name: str, output: Sequence[str], settings: Settings) -> int:
+    """Everything is looked at before the first format is written."""
+    from checkrunner.app.output import prepare_output, write_files, write_screen
+    from checkrunner.app.reporting import fitted_report
+
+    destination = prepare_output(format_name, output)
+    loaded = _loaded(file, settings, detail=destination.wants_detail)
+    shown = fitted_report(loaded.report, settings)
+    code = shown.run.exit_code if format_name == "nagios" else 0
+    for place, trouble in write_files(destination, shown, loaded.detail):
+        code = not_written(place, trouble)
     try:
-        if for_llm:
-            context = model_context(load_report(file), settings)
-            sys.stdout.buffer.write(context.text.encode())  # to the letter, whatever the terminal's encoding
-            sys.stdout.flush()
-            typer.echo(context.size, err=True)
-        else:
-            show_report(file, format_name or "terminal", settings, sys.stdout)
+        write_screen(destination, shown, sys.stdout, color=settings.color, detail=loaded.detail)
     except BrokenPipeError:  # a reader that has read enough
         forget_stdout()
     except OSError as error:
         forget_stdout()
-        raise UsageError(f"the report could not be written to stdout: {error.strerror or error}") from None
+        code = not_written("stdout", error)
+    return code
+
+
+def _loaded(file: str, settings: Settings, *, detail: bool = False) -> Loaded:
+    from checkrunner.app.stored import load_run
+    from checkrunner.render.problems import print_problem
+
+    loaded = load_run(file, settings, detail=detail)
+    if loaded.doubt:
+        print_problem("warning", loaded.doubt, sys.stderr)
+    return loaded
+
+
+def _context(file: str, settings: Settings) -> int:
+    from checkrunner.app.reporting import model_context
+
+    context = model_context(_loaded(file, settings).report, settings)
+    try:
+        sys.stdout.buffer.write(context.text.encode())  # to the letter, whatever the terminal's encoding
+        sys.stdout.flush()
+    except BrokenPipeError:
+        forget_stdout()
+    except OSError as error:
+        forget_stdout()
+        return not_written("stdout", error)
+    typer.echo(context.size, err=True)
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ import typer
 from checkrunner.cli.delivery import check_places, deliver
 from checkrunner.cli.explain import check_run
 from checkrunner.cli.flags import spread
-from checkrunner.cli.options import AskVaultPass, PlaybookName
+from checkrunner.cli.options import AskVaultPass, Format, PlaybookName
 from checkrunner.cli.params import show_params
 from checkrunner.cli.run_flags import RunFlags
 from checkrunner.cli.signals import was_interrupted
@@ -21,7 +22,7 @@ if TYPE_CHECKING:  # only for their names: importing them is put off until a run
     from checkrunner.model.report import Report
     from checkrunner.model.sources import Secret
 
-__all__ = ["EXAMPLES", "run"]
+__all__ = ["EXAMPLES", "run", "run_request"]
 
 _CONNECTION = "Connection"
 _OUTPUT = "Output"
@@ -49,6 +50,7 @@ def _at_a_terminal(interactive: bool) -> bool:
 def run(
     playbook: PlaybookName,
     flags: RunFlags,
+    format_name: Format = "terminal",
     ask_vault_pass: AskVaultPass = False,
     ask_pass: Annotated[
         bool, typer.Option("--ask-pass", "-k", help="Ask for the SSH password.", rich_help_panel=_CONNECTION)
@@ -92,15 +94,15 @@ def run(
     """
     settings = flags.settings()
     if help_params:
-        return show_params(playbook, settings, flags.format_name)
+        return show_params(playbook, settings, format_name)
     places = (flags.output or (), flags.perfdata, flags.metrics)
-    destination, exports = check_places(settings, flags.format_name, *places, dry=check)
+    destination, exports = check_places(settings, format_name, *places, dry=check)
     password, become_password = _passwords(ask_pass and not check, ask_become_pass and not check)
     request = flags.request(playbook, settings.with_become_password(become_password))
     request = _with_secrets(request, ask_vault_pass, dry=check)
     if check:
-        return check_run(request, flags.format_name)
-    report = _report(request, password, exports, quiet=quiet, verbose=verbose, interactive=interactive)
+        return check_run(request, format_name)
+    report = run_request(request, exports, password=password, quiet=quiet, verbose=verbose, interactive=interactive)
     return deliver(destination, exports, report, color=settings.color)
 
 
@@ -124,12 +126,20 @@ def _passwords(login: bool, become: bool) -> tuple[Secret | None, Secret | None]
     )
 
 
-def _report(
-    request: Request, password: Secret | None, exports: Exports, *, quiet: bool, verbose: int, interactive: bool
+def run_request(
+    request: Request,
+    exports: Exports,
+    *,
+    password: Secret | None = None,
+    quiet: bool = False,
+    verbose: int = 0,
+    interactive: bool = False,
+    kind: str = "run",
 ) -> Report:
-    """Prepare the run and do it."""
+    """Prepare the run and do it. `kind` says in the history what it was."""
     from checkrunner.app.prepare import prepare
-    from checkrunner.app.run import make_redactor, run_prepared
+    from checkrunner.app.recorded import run_recorded
+    from checkrunner.app.run import make_redactor
     from checkrunner.cli.asking import TerminalDriver
     from checkrunner.cli.progress import choose_progress
 
@@ -138,7 +148,7 @@ def _report(
     mask = exports.mask = redactor.redact
     with choose_progress(request.settings, quiet=quiet, verbose=verbose, mask=mask) as observer:
         driver = TerminalDriver(observer, mask=mask) if interactive else None
-        return run_prepared(
+        recorded = run_recorded(
             prepared,
             observer,
             password=password,
@@ -146,4 +156,10 @@ def _report(
             interrupted=was_interrupted,
             driver=driver,
             keep=exports.keep,
+            kind=kind,
         )
+    if recorded.trouble:
+        from checkrunner.render.problems import print_problem
+
+        print_problem("warning", mask(recorded.trouble), sys.stderr)
+    return recorded.report

@@ -10,6 +10,7 @@ import typer
 from checkrunner.cli.options import (
     AllowEmpty,
     ExtraVars,
+    History,
     Inventory,
     Keep,
     KeepRemote,
@@ -32,9 +33,7 @@ __all__ = ["RunFlags"]
 _CONNECTION = "Connection"
 _LIMITS = "Limits"
 _OUTPUT = "Output"
-_NO_SETTINGS = frozenset(
-    ["limit", "extra_vars", "tags", "skip_tags", "allow_empty", "format_name", "output", "perfdata", "metrics"]
-)
+_NO_SETTINGS = frozenset(["limit", "extra_vars", "tags", "skip_tags", "allow_empty", "output", "perfdata", "metrics"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,15 +124,6 @@ class RunFlags:
             rich_help_panel=_LIMITS,
         ),
     ] = None
-    format_name: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help="What stdout gets: terminal (default), json, markdown, html, junit, nagios or prometheus.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = "terminal"
     output: Annotated[
         list[str] | None,
         typer.Option(
@@ -174,6 +164,7 @@ class RunFlags:
         ),
     ] = None
     redact: Redact = None
+    history: History = None
     keep: Keep = None
     keep_remote: KeepRemote = None
     color: Annotated[

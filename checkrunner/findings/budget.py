@@ -39,6 +39,7 @@ _WHOLE = 3.0
 """What is shown in short has the whole at a level so many times as high."""
 _FACTORS = {
     "incomplete": 1.5,
+    "suppressed": 1.5,
     "unlike": 2.5,
     "change": 3.0,
     "redacted": 3.0,
@@ -54,6 +55,7 @@ _WORDS = {
     "line": "line",
     "variant": "variant",
     "incomplete": "group of incomplete hosts",
+    "suppressed": "suppressed check",
     "unlike": "difference between the runs",
     "change": "change",
     "limit": "omission",
@@ -265,6 +267,7 @@ class _Fitting:
         report, run = self._report, self._report.run
         for kind, entries in (
             ("incomplete", report.incomplete),
+            ("suppressed", report.suppressed),
             ("unlike", report.drift.unlike if report.drift else ()),
             ("change", report.drift.changes if report.drift else ()),
             ("message", report.messages),

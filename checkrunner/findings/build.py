@@ -12,16 +12,19 @@ from checkrunner.findings.grouping import Group, group
 from checkrunner.findings.heldback import HeldBack
 from checkrunner.findings.incomplete import fold_incomplete
 from checkrunner.findings.leftout import folded_omissions
-from checkrunner.findings.making import Making, ReportLimits, Texts, Titles, as_written, name_as_written
+from checkrunner.findings.making import Making
 from checkrunner.findings.novelty import Witnesses, put_news_first
 from checkrunner.findings.past import NoPast
 from checkrunner.findings.rank import ranked
 from checkrunner.findings.redact import NullRedactor
+from checkrunner.findings.report_limits import ReportLimits, Texts, Titles, as_written, name_as_written
+from checkrunner.findings.silences import unsilenced
+from checkrunner.findings.suppressions import fold_suppressed
 from checkrunner.findings.totals import count, looked_everywhere
 from checkrunner.model.drift import Drift
 from checkrunner.model.history import RunView
 from checkrunner.model.plan import HostOutcome
-from checkrunner.model.report import Report, RunInfo
+from checkrunner.model.report import Report, RunInfo, Totals
 from checkrunner.model.seams import Past, Redactor, TokenCounter
 
 if TYPE_CHECKING:  # what compares runs is loaded where there is something to compare
@@ -53,7 +56,8 @@ def build_report(
     notes and warnings (slices arrive masked). `texts` renders why and fix for the exemplar of
     a finding; without it they are shown as written. So with `titles`, which has to be the same for all of a finding.
     `to_text` is the JSON renderer, for the size in `budget`; `budget_tokens` is what that may be as `counter` counts it
-    (see `budget.fit`). `past` tells new findings from known ones. `witnesses`: hosts where a check
+    (see `budget.fit`). `past` tells new findings from known ones, and what
+    is silenced: that does not count for the exit code. `witnesses`: hosts where a check
     is fine; what lines are there, too, are told last.
 
     With `series`, which says what the run can be compared with, findings tell since when they are so and the report
@@ -62,30 +66,29 @@ def build_report(
     Cost: linear in the outcomes; a healthy one costs about a microsecond, others what masking their slices costs.
     """
     outcomes = put_news_first(outcomes, past, witnesses)
+    past = past or NoPast()
     held = HeldBack(outcomes)
     building = Making(
         redactor or NullRedactor(), texts or as_written, titles or name_as_written, limits or ReportLimits(), held
     )
     totals = count(outcomes)
-    past = past or NoPast()
-    groups = ranked(group(outcomes, variants=building.limits.variants, of_items=building.limits.item_variants), past)
-    run = replace(run, complete=looked_everywhere(totals), exit_code=exit_code(totals, run.ended))
+    most = building.limits
+    found = group(outcomes, variants=most.variants, of_items=most.item_variants, silence=past.silence)
+    groups = ranked(found, past)
+    run = replace(run, complete=looked_everywhere(totals), exit_code=_exit_code(outcomes, totals, run, past))
     before = past.view() if series else None
     view = _view(outcomes, run, series, before, groups) if series and (before or keep_view) else None
     if before is not None and view is not None:
         building.cells = view.cells
     findings = tuple(building.finding(entry) for entry in groups)
-    incomplete = tuple(building.incomplete(entry) for entry in fold_incomplete(outcomes))
+    incomplete = tuple(building.incomplete(entry) for entry in fold_incomplete(outcomes, past.silence))
     building.captures(outcomes)
     report = Report(
-        run=replace(
-            run,
-            error=building.text(run.error),
-            waits=building.waits(run.waits),
-        ),
+        run=replace(run, error=building.text(run.error), waits=building.waits(run.waits)),
         totals=totals,
         findings=findings,
         incomplete=incomplete,
+        suppressed=tuple(building.suppressed(entry) for entry in fold_suppressed(outcomes, past)),
         drift=_drift(before, view, past, building) if before and view else None,
         metrics=building.metrics(outcomes),
         messages=building.messages(outcomes),
@@ -96,6 +99,12 @@ def build_report(
     if view is not None and keep_view is not None:
         keep_view(view)
     return fit(report, budget_tokens, to_text, counter) if to_text else report
+
+
+def _exit_code(outcomes: Sequence[HostOutcome], totals: Totals, run: RunInfo, past: Past) -> int:
+    """That of what is not silenced."""
+    told = unsilenced(outcomes, past)
+    return exit_code(totals if told is outcomes else count(told), run.ended)
 
 
 def _view(

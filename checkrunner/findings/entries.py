@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from checkrunner.findings.portions import clipped, few_hosts
+from checkrunner.findings.portions import briefly, clipped, few_hosts
 from checkrunner.findings.scale import NOTHING
 from checkrunner.model.drift import Change, Drift
-from checkrunner.model.report import CheckValues, Finding, Incomplete, Message, Omission, Report, Wait
+from checkrunner.model.report import CheckValues, Finding, Incomplete, Message, Omission, Report, Suppressed, Wait
 
 __all__ = ["alone", "briefest", "bulk", "bulk_of", "frame_of", "shortened", "with_entries"]
 
@@ -18,6 +18,7 @@ _HOST_CHARS = 60
 _VALUE_CHARS, _FINDING_CHARS = 60, 100
 _FIELDS = {
     "incomplete": "incomplete",
+    "suppressed": "suppressed",
     "message": "messages",
     "warning": "warnings",
     "value": "metrics",
@@ -37,6 +38,14 @@ def shortened(kind: str, entry: Any) -> Any:
                 reason=clipped(entry.reason, _CHARS),
                 hint=clipped(entry.hint, _CHARS),
                 phase=clipped(entry.phase, _CHARS // 4),
+                silenced=briefly(entry.silenced, _CHARS // 2),
+            )
+        case Suppressed():
+            return replace(
+                entry,
+                check=clipped(entry.check, _CHARS // 2),
+                hosts=few_hosts(entry, _HOST_CHARS),
+                reason=clipped(entry.reason, _CHARS),
             )
         case Change():
             return _short_change(entry)
@@ -117,6 +126,8 @@ def bulk(entry: object) -> int:
             return len(entry)
         case Incomplete():
             return len(entry.reason) + len(entry.hint) + len(entry.hosts)
+        case Suppressed():
+            return len(entry.check + entry.reason + entry.hosts)
         case Message():
             return len(entry.text) + len(entry.hosts)
         case Change():
@@ -147,4 +158,4 @@ def bulk_of(report: Report) -> int:
     """The characters of a report, about."""
     run = report.run
     others = (run.inventory, run.waits, run.error, report.incomplete, report.metrics, report.messages)
-    return bulk((*others, report.drift, report.warnings, report.omissions, report.findings))
+    return bulk((*others, report.suppressed, report.drift, report.warnings, report.omissions, report.findings))

@@ -16,6 +16,7 @@ EXIT_CODES = {
     4: "no host matched (0 with `--allow-empty`)",
     64: "usage: arguments, files, settings or templates are wrong and nothing was connected, or `-o` cannot be written",
     70: "a bug in checkrunner",
+    75: "a `sweep` that was skipped: the same one was running",
     130: "interrupted; the report so far is still written",
 }
 """All exit codes of the command line and their meaning. 0 to 3 are those of monitoring plugins."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from checkrunner.findings.items import labels, own_words, trunk
 from checkrunner.findings.masks import Masker, mask_names
 from checkrunner.findings.near import Differing, Shapes, differing, exemplar, is_chosen, near_groups
 from checkrunner.findings.totals import execution_of
+from checkrunner.model.history import Silence
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.results import Execution, HostState, VerdictState
 
@@ -34,7 +35,7 @@ class Group:
     the variants of the output that were folded into this group because there were too many of them. `uneven`: not each
     of its items is there for each of its hosts. `near`: their outputs are not all alike; what `differing` hosts show
     besides, and how many such things are `untold`. `novelty` is against the last run, `cause` the id of the group that
-    it follows from; both come with the ranking."""
+    it follows from; both come with the ranking. `silence` holds for all of its outcomes, or for none."""
 
     key: tuple[object, ...]
     order: int
@@ -46,6 +47,7 @@ class Group:
     untold: int = 0
     novelty: str = ""
     cause: str = ""
+    silence: Silence | None = None
 
     @property
     def first(self) -> CheckOutcome:
@@ -80,14 +82,21 @@ def not_looked_at(host: HostOutcome, check: CheckOutcome) -> bool:
     return host.state is not HostState.REACHED and check.result.execution is Execution.LOST and check.error is not None
 
 
-def group(outcomes: Iterable[HostOutcome], *, variants: int, of_items: int) -> list[Group]:
+def group(
+    outcomes: Iterable[HostOutcome],
+    *,
+    variants: int,
+    of_items: int,
+    silence: Callable[[str, str], Silence | None] = lambda _host, _check: None,
+) -> list[Group]:
     """The groups, ranked. Of one check, verdict and reasons at most `variants` groups differ by their slices alone (of
     one loop `of_items`): those with the fewest hosts are merged into one group more. So are, of one loop, those that
-    differ by their hosts alone. Groups that say nearly the same are one before that."""
+    differ by their hosts alone. Groups that say nearly the same are one before that. What
+    different silences hold for, or one and none, is never in one group."""
     masker = Masker()
     shapes = Shapes(masker)
     order: dict[str, int] = {}
-    found: dict[tuple[object, ...], dict[tuple[str, ...], Group]] = {}
+    found: dict[tuple[tuple[object, ...], Silence | None], dict[tuple[str, ...], Group]] = {}
     # The same words about two hosts are the same, also where they name one of them.
     said: dict[tuple[object, ...], tuple[object, ...]] = {}
     for host in outcomes:
@@ -104,20 +113,31 @@ def group(outcomes: Iterable[HostOutcome], *, variants: int, of_items: int) -> l
                 said[literally] = _masked_reasons(check, masker, names, words)
             base = _base_key(key, check, said[literally])
             evidence = shapes.key(check)
-            same = found.setdefault(base, {})
+            same = found.setdefault((base, silence(check.host, check.planned.key)), {})
             entry = same.get(evidence)
             if entry is None:
                 entry = same[evidence] = Group(key=(*base, evidence), order=place)
             entry.outcomes.append(check)
     groups = [
-        part
-        for base, same in found.items()
+        replace(part, silence=held)
+        for (base, held), same in found.items()
         for entry in _limited(base, _near(list(same.values()), shapes), variants, of_items)
         for part in _evenly(entry, variants)
     ]
     for entry in groups:
         _tell_apart(entry, shapes)
+    _name_apart(groups)
     return sorted(groups, key=lambda entry: entry.rank)
+
+
+def _name_apart(groups: Iterable[Group]) -> None:
+    """Give groups that only silences keep apart keys of their own: what is not silenced has the one that all of them
+    would have, so that nothing looks new because of a silence."""
+    taken: set[tuple[object, ...]] = set()
+    for entry in sorted(groups, key=lambda entry: entry.silence.number if entry.silence else 0):
+        if entry.key in taken and entry.silence is not None:
+            entry.key = (*entry.key, f"silence {entry.silence.number}")
+        taken.add(entry.key)
 
 
 def _worth_a_finding(host: HostOutcome, check: CheckOutcome) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from checkrunner.findings.fold import fold
 from checkrunner.findings.grouping import not_looked_at
 from checkrunner.findings.masks import Masker, mask_names, own_names
+from checkrunner.findings.silences import silenced
+from checkrunner.model.history import Silence
 from checkrunner.model.plan import HostOutcome
 from checkrunner.model.report import Incomplete
 from checkrunner.model.results import HostState
@@ -29,10 +31,14 @@ class _Entry:
     masked: str = ""
     names: list[str] = field(default_factory=list)
     checks: int = 0
+    silence: Silence | None = None
 
 
-def fold_incomplete(outcomes: Iterable[HostOutcome]) -> list[Incomplete]:
-    """The incomplete hosts folded by state, phase and reason (the host's own name aside), most hosts first.
+def fold_incomplete(
+    outcomes: Iterable[HostOutcome], silence: Callable[[str, str], Silence | None] = lambda _host, _check: None
+) -> list[Incomplete]:
+    """The incomplete hosts folded by state, phase and reason (the host's own name aside), most hosts first. Behind them
+    come those that nobody wants to be told of.
 
     A reached host is here when the run ended before its checks did.
     """
@@ -46,17 +52,20 @@ def fold_incomplete(outcomes: Iterable[HostOutcome]) -> list[Incomplete]:
         names = own_names(host.host)
         phase = host.error.phase if host.error else "run"
         hint = mask_names(host.error.hint, names) if host.error else ""
-        key = (host.state, phase, masker.mask(reason, names), masker.mask(hint))
+        held = silence(host.host.name, "")
+        key = (host.state, phase, masker.mask(reason, names), masker.mask(hint), held)
         entry = found.get(key)
         if entry is None:
             entry = found[key] = _Entry(host.state, phase, host.error.hint if host.error else "")
+            entry.silence = held
             entry.masked = mask_names(reason, names)
         elif reason != entry.raw[0]:
             entry.hint = hint
         entry.raw.append(reason)
         entry.names.append(host.host.name)
         entry.checks += left
-    return [_finished(entry) for entry in sorted(found.values(), key=lambda entry: -len(entry.names))]
+    order = sorted(found.values(), key=lambda entry: (entry.silence is not None, -len(entry.names)))
+    return [_finished(entry) for entry in order]
 
 
 def _reason(host: HostOutcome) -> str:
@@ -81,4 +90,5 @@ def _finished(entry: _Entry) -> Incomplete:
         phase=entry.phase,
         reason=reason,
         hint=entry.hint,
+        silenced=silenced(entry.silence),
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TypedDict
 
@@ -14,8 +14,10 @@ from checkrunner.findings.hostnotes import fold_notes
 from checkrunner.findings.items import because, labels, place, trunk
 from checkrunner.findings.near import Differing
 from checkrunner.findings.numbers import shared_reasons, shared_result, shared_seen
+from checkrunner.findings.report_limits import ReportLimits, Texts, Titles, as_written
 from checkrunner.findings.said import said
 from checkrunner.findings.secret_tags import outside_tags
+from checkrunner.findings.silences import silenced
 from checkrunner.findings.slices import is_binary
 from checkrunner.findings.totals import capture_of, execution_of
 from checkrunner.findings.values import shared_metrics, shared_values
@@ -23,67 +25,23 @@ from checkrunner.model.drift import Drift
 from checkrunner.model.errors import TemplateError
 from checkrunner.model.history import Cell
 from checkrunner.model.plan import CheckOutcome, HostOutcome
-from checkrunner.model.report import CheckValues, Finding, Incomplete, Message, Omission, Variant, Wait
+from checkrunner.model.report import (
+    CheckValues,
+    Finding,
+    Incomplete,
+    Message,
+    Omission,
+    Silenced,
+    Suppressed,
+    Variant,
+    Wait,
+)
 from checkrunner.model.results import CaptureState, Execution, Reason, SliceMode, Stream, VerdictState
 from checkrunner.model.seams import Redactor
-from checkrunner.model.sources import Template
 
-__all__ = ["Making", "ReportLimits", "Texts", "Titles", "as_written", "name_as_written"]
+__all__ = ["Making"]
 
 _VALUE_CHARS = 100
-
-Texts = Callable[[CheckOutcome], tuple[str, str]]
-"""The rendered `why` and `fix` of an outcome's check."""
-
-Titles = Callable[[CheckOutcome], str]
-"""The rendered name of an outcome's check; its name as it is written where it cannot be rendered."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportLimits:
-    """What keeps a report small when everything differs.
-
-    | field | limits |
-    |---|---|
-    | variants | findings of one check, verdict and reasons that differ by their slices alone |
-    | item_variants | the same, of all items of one loop together |
-    | item_chars | the names of the items of one finding |
-    | host_chars | the folded host names of one finding |
-    | notes | different notes about hosts |
-    | warnings | warnings about the run as a whole |
-    | waits | places where hosts waited before they were reached |
-    | metrics | values over all hosts |
-    | messages | different messages of tasks |
-    | changes | changes against an earlier run |
-    | text_chars | one reason, note, hint or warning |
-    """
-
-    variants: int = 40
-    item_variants: int = 40
-    item_chars: int = 1000
-    host_chars: int = 2000
-    notes: int = 5
-    warnings: int = 20
-    waits: int = 10
-    metrics: int = 100
-    messages: int = 50
-    changes: int = 200
-    text_chars: int = 1000
-
-
-def as_written(outcome: CheckOutcome) -> tuple[str, str]:
-    """`why` and `fix` with their templates as they stand."""
-
-    def text(template: Template | None) -> str:
-        return template.text if template else ""
-
-    check = outcome.planned.check
-    return text(check.why), text(check.fix)
-
-
-def name_as_written(outcome: CheckOutcome) -> str:
-    """The name with its templates as they stand."""
-    return outcome.planned.check.name
 
 
 class _Past(TypedDict):
@@ -147,6 +105,7 @@ class Making:
             folded_by=_folded_by(entry, differ=differ),
             explained_by=entry.cause,
             novelty=entry.novelty,
+            silenced=self._silenced(silenced(entry.silence)),
             **self._past(entry),
             notes=self._notes(entry),
             why=self.text(why),
@@ -212,7 +171,16 @@ class Making:
             hosts=self._hosts(entry.names, f"incomplete hosts, {entry.state}", folded=entry.hosts),
             reason=self.text(entry.reason),
             hint=self.text(entry.hint),
+            silenced=self._silenced(entry.silenced),
         )
+
+    def _silenced(self, entry: Silenced | None) -> Silenced | None:
+        return entry and replace(entry, why=self.text(entry.why), by=self.text(entry.by))
+
+    def suppressed(self, entry: Suppressed) -> Suppressed:
+        """A check that was not run on hosts because it does harm there."""
+        hosts = self._hosts(entry.names, f"suppressed check {entry.check}")
+        return replace(entry, hosts=hosts, reason=self.text(entry.reason))
 
     def captures(self, outcomes: Iterable[HostOutcome]) -> None:
         """Output that a command wrote and that was not kept on its host, by check."""

@@ -31,6 +31,8 @@ class Witnesses:
         self._asked: dict[tuple[str, Hashable], int] = {}
         self._shapes: dict[tuple[str, Hashable], set[str]] = {}
         self._peers: dict[str, Hashable] = {}
+        self.by_host: dict[tuple[str, str], frozenset[str]] = {}
+        """What each of them showed, by host and check."""
 
     def trouble(self, host: str, check: str, peers: Hashable) -> None:
         """The check is not ok on a host, and its telling lines are fetched."""
@@ -45,8 +47,9 @@ class Witnesses:
         self._asked[check, peers] = asked + 1
         return True
 
-    def saw(self, check: str, peers: Hashable, shapes: Iterable[str]) -> None:
+    def saw(self, check: str, peers: Hashable, shapes: Iterable[str], host: str = "") -> None:
         """The shapes of the lines on such a host."""
+        self.by_host[host, check] = shapes = frozenset(shapes)
         self._shapes.setdefault((check, peers), set()).update(map(sys.intern, shapes))
 
     @property

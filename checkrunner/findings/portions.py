@@ -18,10 +18,10 @@ from typing import Any
 from checkrunner.findings.fold import CUT, fold
 from checkrunner.findings.scale import Scale
 from checkrunner.model.folded import OnHosts
-from checkrunner.model.report import Finding
+from checkrunner.model.report import Finding, Silenced
 from checkrunner.model.results import Reason, Slice, SliceLine, SliceMode, evidence_id
 
-__all__ = ["Detail", "Portions", "clipped", "few_hosts", "with_lines", "within"]
+__all__ = ["Detail", "Portions", "briefly", "clipped", "few_hosts", "with_lines", "within"]
 
 _CORE_TOKENS = 110
 _CORE_CHARS = 160
@@ -197,6 +197,11 @@ def clipped(text: str, chars: int) -> str:
     return f"{text[:chars]}... ({size - chars} characters more)" if size > chars else text
 
 
+def briefly(silenced: Silenced | None, chars: int) -> Silenced | None:
+    """That it is silenced is always told, why in short."""
+    return silenced and replace(silenced, why=clipped(silenced.why, chars), by=clipped(silenced.by, chars // 2))
+
+
 def within(text: str, tokens: int, scale: Scale) -> str:
     """The text, or as much of its beginning as takes so many tokens, about: texts may be all escapes."""
     chars = tokens * _CHARS_A_TOKEN
@@ -343,6 +348,7 @@ def _core(finding: Finding, chars: int) -> Finding:
         item_count=finding.item_count,
         explained_by=finding.explained_by,
         novelty=finding.novelty,
+        silenced=briefly(finding.silenced, min(chars, _NAME_CHARS)),
     )
 
 

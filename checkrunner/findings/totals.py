@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+from checkrunner.findings.suppressions import is_suppressed
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import Totals
 from checkrunner.model.results import CaptureState, Execution, HostState, Result, VerdictState
@@ -57,7 +58,7 @@ def execution_of(outcome: CheckOutcome) -> Execution:
     if outcome.verdict.state is VerdictState.SKIPPED:
         return Execution.NOT_RUN
     if outcome.result is None:  # a task that was answered here has nothing to run
-        return Execution.NOT_RUN if outcome.task is None else Execution.DONE
+        return Execution.NOT_RUN if outcome.task is None or is_suppressed(outcome) else Execution.DONE
     return outcome.result.execution
 
 

@@ -13,12 +13,14 @@ from checkrunner.history.codes import plain
 from checkrunner.history.schema import APPLICATION_ID, STEPS, VERSION
 from checkrunner.model.errors import HistoryError
 
-__all__ = ["Database", "Value"]
+__all__ = ["BUSY_S", "Database", "Value"]
 
 Value = int | float | str | bytes | None
 """What a column may hold."""
 
-_BUSY_S = 30.0
+BUSY_S = 30.0
+"""How long a process waits for another one that writes."""
+
 _MAKE = "Move it away, and the next run makes a new one"
 
 
@@ -36,7 +38,7 @@ class Database:
             elif not path.exists():
                 hint = "The first run makes it (checkrunner run PLAYBOOK); --history names another file"
                 raise HistoryError("there is no such file", str(path), hint=hint)
-            self._connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
+            self._connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
             try:
                 self._prepare()
             except BaseException:
@@ -67,10 +69,26 @@ class Database:
             row: tuple[Any, ...] | None = self.connection.execute(sql, list(map(_plain, values))).fetchone()
             return row
 
+    def script(self, sql: str) -> None:
+        """Execute it to its end, outside of a transaction. A statement that goes on for each row that it gives, and
+        whose rows have no columns, would end after the first one otherwise."""
+        with self.told():
+            self.connection.executescript(sql)
+
     def number(self, sql: str, *values: Value) -> int:
         """The one number that a query finds; 0 where it finds none."""
         row = self.one(sql, *values)
         return int(row[0]) if row and isinstance(row[0], int) else 0
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """What is read within this is of one time."""
+        with self.told():
+            self.connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self.connection.execute("ROLLBACK")
 
     @contextlib.contextmanager
     def change(self) -> Iterator[sqlite3.Connection]:
@@ -154,7 +172,7 @@ def _trouble(error: sqlite3.Error, path: Path) -> HistoryError:
         return HistoryError(f"{what} ({error})", str(path), hint=hint)
     if kind in {"BUSY", "LOCKED"}:
         hint = "Another process is writing, or was stopped while it did"
-        return HistoryError(f"it is locked, and was so for {_BUSY_S:g} seconds", str(path), hint=hint)
+        return HistoryError(f"it is locked, and was so for {BUSY_S:g} seconds", str(path), hint=hint)
     if kind == "FULL":
         return HistoryError("there is no room left on the disk", str(path))
     if kind in {"READONLY", "CANTOPEN", "PERM", "AUTH"}:

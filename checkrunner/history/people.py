@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,27 +13,13 @@ from checkrunner.history.database import Database
 from checkrunner.model.errors import HistoryError
 from checkrunner.model.history import Baseline, Silence, Suppression
 
-__all__ = ["LazyBaseline", "People"]
+__all__ = ["People", "baseline_from"]
 
 _SILENCES = "SELECT number, host, key, until, why, by, made_at, ended_at FROM silence"
 _BASELINE_BLOB = "SELECT blob FROM baseline WHERE playbook = ? AND host = ? AND key = ?"
 _BASELINES = (
     "SELECT playbook, host, key, data, run, accepted_at, by, why FROM baseline JOIN blob ON blob.id = baseline.blob"
 )
-
-
-@dataclass(slots=True)
-class LazyBaseline:
-    """A baseline whose lines are read when they are wanted."""
-
-    row: Sequence[Any]
-    made: Baseline | None = None
-
-    def get(self) -> Baseline:
-        """The baseline."""
-        if self.made is None:
-            self.made = _baseline(self.row)
-        return self.made
 
 
 class People:
@@ -78,7 +63,7 @@ class People:
 
     def baselines(self, playbook: str = "") -> list[Baseline]:
         """Those of a playbook, or all."""
-        return [_baseline(row) for row in self.baseline_rows(playbook)]
+        return [baseline_from(row) for row in self.baseline_rows(playbook)]
 
     def baseline_rows(self, playbook: str = "") -> list[tuple[Any, ...]]:
         """The same as they are stored: what reads them decides when their lines are unpacked."""
@@ -121,7 +106,7 @@ class People:
             )
         row = self._database.one(f"{_SILENCES} WHERE number = ?", number)
         if row is None:
-            hint = "See checkrunner silence --list"
+            hint = "`checkrunner silences --all` lists them"
             raise HistoryError(f"it has no silence {number}", str(self._database.path), hint=hint)
         return _silence(row)
 
@@ -162,7 +147,8 @@ def _when(stored: int) -> datetime:
     return when
 
 
-def _baseline(row: Sequence[Any]) -> Baseline:
+def baseline_from(row: Sequence[Any]) -> Baseline:
+    """A row of `People.baseline_rows`, its lines unpacked."""
     playbook, host, key, data, run, accepted_at, by, why = row
     return Baseline(
         playbook=playbook,

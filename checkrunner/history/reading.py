@@ -60,6 +60,11 @@ class Reader:
         rows = self._database.rows(f"{_RUN}{where} ORDER BY number DESC LIMIT ?", *values, limit)
         return [_summary(row) for row in rows]
 
+    def count(self, *, playbook: str = "") -> int:
+        """How many runs there are."""
+        of = "SELECT count(*) FROM run JOIN series ON series.id = run.series WHERE ? IN ('', playbook)"
+        return self._database.number(of, playbook)
+
     def summary(self, number: int) -> RunSummary:
         """One run of that list."""
         return _summary(self._run(number))
@@ -200,6 +205,18 @@ class Reader:
             str(stream),
         )
         return self._output(row) if row else None
+
+    def kept_streams(self, number: int) -> dict[tuple[str, str], list[Stream]]:
+        """Of which outputs there is something to read."""
+        rows = self._database.rows(
+            "SELECT h.text, k.text, stream FROM output o JOIN name h ON h.id = o.host JOIN name k ON k.id = o.key"
+            " JOIN blob b ON b.id = o.data WHERE o.run = ? AND length(b.data) > 1 ORDER BY stream DESC",
+            number,
+        )
+        found: dict[tuple[str, str], list[Stream]] = {}
+        for host, key, stream in rows:
+            found.setdefault((host, key), []).append(Stream(stream))
+        return found
 
     def _output(self, row: Sequence[Any]) -> KeptOutput:
         host, check, stream, data, tail, total_bytes, total_lines, truncated, note = row

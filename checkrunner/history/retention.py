@@ -94,7 +94,6 @@ def free_pages(database: Database, *, all_of_them: bool = False) -> None:
     pages, free = database.number("PRAGMA page_count"), database.number("PRAGMA freelist_count")
     keep = 0 if all_of_them else max(_LEAST_FREE, pages // 8)
     if free > keep:
-        # Each row that this gives is a page; they have to be fetched for all to be freed.
-        database.rows(f"PRAGMA incremental_vacuum({free - keep})")
+        database.script(f"PRAGMA incremental_vacuum({free - keep})")
     if all_of_them:
         database.rows("PRAGMA wal_checkpoint(TRUNCATE)")

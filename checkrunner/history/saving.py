@@ -31,6 +31,8 @@ _Key = tuple[str, str]
 _HOST_CODES = {word: at for at, word in enumerate(HOST_STATES)}
 _REPORT_LEVEL = 6
 _MOST_REASON = 500
+_ENDED = frozenset({Execution.DONE, Execution.TIMED_OUT, Execution.WAITING_INPUT})
+"""Ends of a command that did no harm. One that was killed may have been so with its run, before it could do any."""
 
 
 class Prepared:
@@ -256,7 +258,7 @@ def _count_strikes(connection: sqlite3.Connection, record: RunRecord, options: H
     known = {(host, key): (strikes, since) for host, key, strikes, since in rows.fetchall()}
     for at in known.keys() - record.harmed.keys():
         cell = view.cells.get(at)
-        if cell is not None and cell.execution not in {Execution.NOT_RUN, Execution.LOST}:
+        if cell is not None and cell.execution in _ENDED:
             connection.execute("DELETE FROM strike WHERE playbook = ? AND host = ? AND key = ?", (playbook, *at))
     began = view.started_at
     ended = began + timedelta(seconds=record.report.run.elapsed_s)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -112,6 +113,10 @@ class Store:
         """The last runs, of a playbook or of all, the newest first."""
         return self._reader.runs(playbook=playbook, limit=limit)
 
+    def count(self, *, playbook: str = "") -> int:
+        """How many runs there are, of a playbook or of all."""
+        return self._reader.count(playbook=playbook)
+
     def summary(self, number: int) -> RunSummary:
         """One run of that list."""
         return self._reader.summary(number)
@@ -150,6 +155,10 @@ class Store:
     def output(self, number: int, host: str, check: str, stream: Stream) -> KeptOutput | None:
         """What was kept of an output; None where nothing was."""
         return self._reader.output(number, host, check, stream)
+
+    def kept_streams(self, number: int) -> Mapping[tuple[str, str], Sequence[Stream]]:
+        """Of which outputs of the run there is something to read, by host and check."""
+        return self._reader.kept_streams(number)
 
     # -- baselines
 
@@ -204,10 +213,14 @@ class Store:
         of them had done any."""
         return self._people.resume(cells)
 
-    # -- what the next run needs, at one time
+    # -- what the next run needs
+
+    def reading(self) -> AbstractContextManager[None]:
+        """What is read within this is of one time, whatever others write meanwhile."""
+        return self._database.reading()
 
     def baseline_rows(self, playbook: str) -> Sequence[tuple[Any, ...]]:
-        """Baselines as they are stored, for `people.LazyBaseline`."""
+        """Baselines as they are stored, for `people.baseline_from`."""
         return self._people.baseline_rows(playbook)
 
     def shape_rows(self, playbook: str) -> Sequence[tuple[Any, ...]]:

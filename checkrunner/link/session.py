@@ -34,8 +34,6 @@ __all__ = ["FramedSession", "open_session"]
 
 # How long `aclose` waits for a peer that does not read to take the last request. Closing ends it anyway.
 _BYE_S = 1.0
-# How long it waits for the answer of an agent that would outlast the link. It comes when everything there has ended.
-_FAREWELL_S = 2.0
 # How long an agent that was started may take to its hello before its input counts as swallowed. Far more than Python
 # needs to start on a busy host; and a patient start then has all of the time for hello.
 _EAGER_HELLO_S = 3.0
@@ -383,11 +381,12 @@ class FramedSession:
                 self._out.waiting += self._starter.stay.farewell(link, self._parts, self._last_id)
                 self._out.flush(self._link)
             await self._out.stop(within_s=_BYE_S)
-        outlasts = RESUME_PART not in self._parts and not self._back.done and self._error is None
+        outlasts = RESUME_PART not in self._parts and not self._back.done
+        lasts = self._error is None and (outlasts or self._starter.stay.is_wanted)
         self._fail(SessionLostError("the session was closed"))
-        if reader is not None and link is not None and outlasts:
+        if reader is not None and link is not None and lasts:
             # A server that loses its client may drop what it did not hand on, and without bye the agent would wait.
-            await asyncio.wait({reader}, timeout=_FAREWELL_S)
+            await asyncio.wait({reader}, timeout=self._starter.stay.farewell_s)
         running = {task for task in (reader, self._watching) if task is not None}
         for task in running:
             task.cancel()

@@ -24,6 +24,8 @@ first needed."""
 
 _OTHER = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST = 100
+_FAREWELL_S = 2.0
+_STAY_S = 10.0
 
 
 class Stay:
@@ -33,6 +35,17 @@ class Stay:
         self._seconds = round(options.stay_s)
         self._name = f"{options.stay_name or 'run'}-{_word(host.name)}"
         self._captures: dict[str, int] = {}
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether there are captures that are to stay."""
+        return bool(self._captures)
+
+    @property
+    def farewell_s(self) -> float:
+        """How long the end waits for the agent's last answer, where that matters. It comes when everything there has
+        ended; what reaches an agent only after its answers find nobody may be lost."""
+        return _STAY_S if self._captures else _FAREWELL_S
 
     def ran(self, ident: int, step: Step) -> None:
         """A command was sent. Of one that runs again the last captures stay; of what may not be logged none do."""

@@ -34,7 +34,7 @@ __all__ = ["become_of", "build_check"]
 _NAME_LENGTH = 60
 _NUMBERS = ("rc", "stdout_lines", "stderr_lines", "elapsed_s")
 _STREAMS = ("stdout", "stderr")
-_REFINING = frozenset({"loop", "until", "parse", "extract", "levels", "consensus", "quorum"})
+_REFINING = frozenset({"loop", "until", "parse", "extract", "levels", "consensus", "quorum", "baseline"})
 
 
 def build_check(model: CheckModel, node: YamlMap, number: int) -> Check:

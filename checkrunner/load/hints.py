@@ -113,6 +113,7 @@ SHAPES = {
     "levels": "Write `levels: {used: {warn: 80%, crit: 90%}}`.",
     "loop_control": "Write `loop_control: {label: '{{ item }}'}`.",
     "consensus": "Write `consensus: true`, or `consensus: {by: group, on: stdout}`.",
+    "baseline": "Write `baseline: true`, or `baseline: {ignore: 'PATTERN'}`.",
     "quorum": "Write `quorum: 2`, or `quorum: {min: 2, by: group}`.",
     "params": "Write `params: {threshold: {type: percent, default: 90}}`.",
     "expect": "Write `expect: {rc: 0}`.",

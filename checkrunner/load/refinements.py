@@ -1,4 +1,5 @@
-"""Finished models to the words of `model`: loops and retries, values and thresholds, comparisons between hosts."""
+"""Finished models to the words of `model`: loops and retries, values and thresholds, comparisons with other hosts and
+with baselines."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checkrunner.load.nodes import YamlMap
-from checkrunner.model.playbook import Check, Loop, Until
+from checkrunner.model.playbook import BaselineRule, Check, Loop, Until
 from checkrunner.model.results import Stream
 from checkrunner.model.sources import SourceRef, Template
 from checkrunner.model.values import Aggregate, Consensus, Extract, Levels, Lookup, Parse, ParseAs, Quorum
@@ -23,7 +24,7 @@ _ALL = "all"
 
 
 def refined(check: Check, model: CheckModel, node: YamlMap) -> Check:
-    """The check with its loop, its values and what compares hosts. `node` tells where they were written."""
+    """The check with its loop, its values and what it is compared with. `node` tells where they were written."""
     return replace(
         check,
         loop=_loop(model, node),
@@ -33,6 +34,7 @@ def refined(check: Check, model: CheckModel, node: YamlMap) -> Check:
         levels=_levels(model, node),
         consensus=_consensus(model, node),
         quorum=_quorum(model, node),
+        baseline=_baseline(model, node),
     )
 
 
@@ -145,6 +147,14 @@ def _quorum(model: CheckModel, node: YamlMap) -> Quorum | None:
         by=found.by.text.strip() if found.by else _ALL,
         source=_key(node, "quorum"),
     )
+
+
+def _baseline(model: CheckModel, node: YamlMap) -> BaselineRule | None:
+    """How the output is compared with what was accepted, if it is."""
+    found = model.baseline
+    if found is None:
+        return None
+    return BaselineRule(ignore=tuple(found.ignore or ()), ordered=found.ordered, source=_key(node, "baseline"))
 
 
 def _key(node: YamlMap, key: str) -> SourceRef:

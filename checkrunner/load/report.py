@@ -19,7 +19,9 @@ from checkrunner.load.report_parts import (
     Part,
     ReasonPart,
     RunPart,
+    SilencedPart,
     SlicePart,
+    SuppressedPart,
     TotalsPart,
     ValuePart,
     VariantPart,
@@ -60,6 +62,7 @@ class _FindingPart(VariantPart):
     folded_by: Literal["", "equal", "masked", "near"] = ""
     items: tuple[str, ...] = ()
     item_count: Count = 0
+    silenced: SilencedPart | None = None
     reasons: tuple[ReasonPart, ...] = ()
     result: Metadata = Field(default_factory=dict)
     seen: Metadata = Field(default_factory=dict)
@@ -88,6 +91,7 @@ class _FindingPart(VariantPart):
             name=self.name or self.check,
             play=self.play or play,
             items=self.items,
+            silenced=self.silenced.made() if self.silenced else None,
             reasons=some(self.reasons),
             values=some(self.values),
             slices=some(self.slices),
@@ -105,6 +109,7 @@ class _ReportPart(Part):
     play: str = ""
     findings: tuple[_FindingPart, ...]
     incomplete: tuple[IncompletePart, ...]
+    suppressed: tuple[SuppressedPart, ...] = ()
     drift: DriftPart | None = None
     metrics: tuple[MetricsPart, ...] = ()
     messages: tuple[MessagePart, ...] = ()
@@ -121,6 +126,7 @@ class _ReportPart(Part):
             totals=self.totals.made(),
             findings=tuple(finding.finding(self.play, names_in) for finding in self.findings),
             incomplete=tuple(entry.made(names_in) for entry in self.incomplete),
+            suppressed=tuple(entry.made(names_in) for entry in self.suppressed),
             drift=self.drift.made(names_in) if self.drift else None,
             metrics=some(self.metrics),
             messages=tuple(message.made(names_in) for message in self.messages),
@@ -247,6 +253,8 @@ _PARTS: dict[str, type[Part]] = {
     "totals": TotalsPart,
     "findings": _FindingPart,
     "incomplete": IncompletePart,
+    "silenced": SilencedPart,
+    "suppressed": SuppressedPart,
     "drift": DriftPart,
     "changes": ChangePart,
     "metrics": MetricsPart,

@@ -15,7 +15,9 @@ from checkrunner.model.report import (
     Message,
     Omission,
     RunInfo,
+    Silenced,
     Stay,
+    Suppressed,
     Totals,
     ValueSummary,
     Variant,
@@ -44,7 +46,9 @@ __all__ = [
     "Part",
     "ReasonPart",
     "RunPart",
+    "SilencedPart",
     "SlicePart",
+    "SuppressedPart",
     "TotalsPart",
     "ValuePart",
     "VariantPart",
@@ -234,6 +238,32 @@ class MessagePart(OnHostsPart):
         return Message(check=self.check, name=self.name or self.check, text=self.text, **self.where(names_in))
 
 
+class SilencedPart(Part):
+    """`silenced` of a finding, or of an entry of `incomplete`."""
+
+    until: Time
+    why: str
+    by: str = ""
+
+    def made(self) -> Silenced:
+        """The same in words of the model."""
+        return Silenced(**dict(self))
+
+
+class SuppressedPart(OnHostsPart):
+    """An entry of `suppressed`."""
+
+    check: str
+    until: Time
+    strikes: Count
+    reason: str
+
+    def made(self, names_in: NamesIn) -> Suppressed:
+        """The same in words of the model."""
+        facts = {name: getattr(self, name) for name in ("check", "until", "strikes", "reason")}
+        return Suppressed(**facts, **self.where(names_in))
+
+
 class IncompletePart(OnHostsPart):
     """An entry of `incomplete`."""
 
@@ -241,12 +271,13 @@ class IncompletePart(OnHostsPart):
     phase: str
     reason: str
     hint: str = ""
+    silenced: SilencedPart | None = None
 
     def made(self, names_in: NamesIn) -> Incomplete:
         """The same in words of the model."""
-        return Incomplete(
-            state=self.state, phase=self.phase, reason=self.reason, hint=self.hint, **self.where(names_in)
-        )
+        facts = {name: getattr(self, name) for name in ("state", "phase", "reason", "hint")}
+        silenced = self.silenced.made() if self.silenced else None
+        return Incomplete(**facts, silenced=silenced, **self.where(names_in))
 
 
 class OmissionPart(Part):

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic.json_schema import models_json_schema
 
 from checkrunner.load.schema_base import ENTRY, StrictModel
+from checkrunner.load.schema_baseline import BaselineModel
 from checkrunner.load.schema_checks import BlockModel, CheckModel, IncludeModel, SharedModel
 from checkrunner.load.schema_flow import LoopControlModel, PromptModel, SampleModel
 from checkrunner.load.schema_plays import ParamModel, PlayModel
@@ -27,6 +28,7 @@ from checkrunner.load.schema_values import (
 )
 
 __all__ = [
+    "BaselineModel",
     "BlockModel",
     "CheckModel",
     "ConsensusModel",
@@ -60,7 +62,7 @@ _MODELS: tuple[type[StrictModel], ...] = (
     *_PLAYS,
     *_ENTRIES,
     *(ParamModel, ExpectModel, TextModel, SliceModel, ParseModel, ExtractModel, LevelsModel),
-    *(ConsensusModel, QuorumModel, LoopControlModel, PromptModel, SampleModel),
+    *(ConsensusModel, QuorumModel, BaselineModel, LoopControlModel, PromptModel, SampleModel),
 )
 
 

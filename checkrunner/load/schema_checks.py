@@ -38,6 +38,7 @@ from checkrunner.load.schema_base import (
     up_to,
     words,
 )
+from checkrunner.load.schema_baseline import BaselineModel
 from checkrunner.load.schema_flow import LoopControlModel, PromptModel, SampleModel
 from checkrunner.load.schema_values import (
     ConsensusModel,
@@ -94,6 +95,7 @@ def _expanded(node: object) -> object:
 
 _Parse = Annotated[ParseModel, Shorthand(_as)]
 _Extract = Annotated[ExtractModel, Shorthand(_unparsed)]
+_Baseline = Annotated[BaselineModel | None, Switch()]
 _Consensus = Annotated[ConsensusModel | None, Switch()]
 _Quorum = Annotated[QuorumModel, Shorthand(_min)]
 _Tools = Annotated[list[Tool], OneOrMany(split=True)]
@@ -128,6 +130,9 @@ class CheckModel(StrictModel):
     consensus: _Consensus = Field(default=None, description="Hosts must answer alike: `true`, or mapping as below.")
     quorum: _Quorum | None = Field(
         default=None, description="So many hosts must be ok: `2`, `50%`, or mapping as below."
+    )
+    baseline: _Baseline = Field(
+        default=None, description="The output has to be the one accepted for the host: `true`, or mapping as below."
     )
     slice: Slices | None = Field(
         default=None, description="Parts of the output to show: mapping, short form such as `tail 20`, or list."

@@ -136,6 +136,12 @@ def _fleet(check: CheckModel) -> None:
         raise problem(key="quorum", message="a check has `consensus` or `quorum`, not both", hint=hint)
 
 
+def _baseline(check: CheckModel) -> None:
+    if check.baseline is not None and check.sample is not None:
+        hint = "Drop `sample`: a baseline is one output."
+        raise problem(key="baseline", message="a check has `sample` or `baseline`, not both", hint=hint)
+
+
 def _known(word: str, known: Any) -> str:
     close = nearest(word, known)
     return f"Did you mean {close!r}?" if close else f"Known here: {', '.join(known)}."
@@ -157,4 +163,5 @@ CHECK_RULES: tuple[Callable[[CheckModel], None], ...] = (
     _values,
     _levels,
     _fleet,
+    _baseline,
 )

@@ -30,8 +30,11 @@ __all__ = [
     "RunView",
     "Selection",
     "Silence",
+    "StoredResult",
     "Suppression",
     "Trailed",
+    "check_fits",
+    "name_fits",
 ]
 
 CELL_LETTERS: Mapping[VerdictState, str] = MappingProxyType(
@@ -227,14 +230,19 @@ class Silence:
     def covers(self, host: str, check: str) -> bool:
         """Whether it is about the check on the host. What it says of a loop goes for its items: ``disk`` covers
         ``disk[/var]``. With the check "" the question is whether it is about the host itself: all of its checks."""
-        return _fits(self.host, host) and (_fits(self.check, check) or _fits(self.check, check.partition("[")[0]))
+        return name_fits(self.host, host) and check_fits(self.check, check)
 
     def holds_at(self, now: datetime) -> bool:
         """Whether it counts at that time."""
         return self.ended_at is None and now < self.until
 
 
-def _fits(pattern: str, name: str) -> bool:
+def check_fits(pattern: str, key: str) -> bool:
+    """Whether a name or pattern (see `name_fits`) is of that check, or of the loop that it is an item of."""
+    return name_fits(pattern, key) or name_fits(pattern, key.partition("[")[0])
+
+
+def name_fits(pattern: str, name: str) -> bool:
     """Whether a name, or a pattern in which ``*`` is any text, is of that name. Linear but for the number of stars."""
     first, *parts = pattern.split("*")
     if not parts:
@@ -306,6 +314,21 @@ class RunSummary:
     verdicts: Mapping[VerdictState, int]
     drift: str = ""
     worse: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredResult:
+    """What the store has of one check on one host in a run. `state` is the host's; `kept` are the outputs of which
+    something was kept."""
+
+    host: str
+    check: str
+    name: str
+    play: str
+    state: HostState
+    cell: Cell
+    evidence: Evidence = Evidence()
+    kept: tuple[Stream, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

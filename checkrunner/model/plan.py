@@ -170,6 +170,7 @@ class Judgement:
 
     verdict: Verdict
     slices: tuple[Slice, ...] = ()
+    output: tuple[str, ...] | None = None
     values: tuple[Value, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=empty)
     texts: Mapping[str, str] = field(default_factory=empty)
@@ -188,7 +189,8 @@ class CheckOutcome:
     outcomes of a loop, which then has no result of its own. `attempts` is how often the command ran. `registered` is,
     for a task, what its `register` gives to later ones, as Ansible has it (``rc``, ``stdout``, ``changed``, ...);
     `task` says what came of it there, and decides what of its play is still run. `on` is the other host that it ran on,
-    "" for its own. `held_by`: as in `Skip`.
+    "" for its own. `held_by`: as in `Skip`. `output` is what may be accepted as a baseline: the lines of the whole
+    output as people see them, secrets masked; None of checks without a baseline, and where there is nothing to accept.
     """
 
     host: str
@@ -207,6 +209,7 @@ class CheckOutcome:
     task: TaskState | None = None
     on: str = ""
     held_by: str = ""
+    output: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

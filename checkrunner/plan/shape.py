@@ -156,6 +156,8 @@ def _value_parts(check: Check) -> Iterator[tuple[str, Template, bool, bool]]:
         yield where, extract.query, False, False
         if extract.where is not None:
             yield "extract.where", extract.where, True, False
+    for pattern in check.baseline.ignore if check.baseline else ():
+        yield "baseline.ignore", pattern, False, False
     for levels in check.levels:
         yield from (("levels", text, False, False) for text in (levels.warn, levels.crit) if text is not None)
 

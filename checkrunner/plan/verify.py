@@ -32,7 +32,7 @@ from checkrunner.plan.variables import Names, connection_names
 __all__ = ["Look", "PlanError", "check_plan", "late_in_items", "nothing_else", "plan_errors"]
 
 _REGEX_PARTS = re.compile(
-    r"expect\.std(out|err)\.(not_)?matches|slice\.pattern|prompts\.match|parse\.pattern|extract\.regex"
+    r"expect\.std(out|err)\.(not_)?matches|slice\.pattern|prompts\.match|parse\.pattern|extract\.regex|baseline\.ignore"
 )
 
 _TRIED_ITEMS = 50

@@ -13,6 +13,7 @@ __all__ = ["DETAILED", "EXTENSIONS", "RENDERERS", "renderer"]
 
 RENDERERS: Mapping[str, str] = MappingProxyType(
     {
+        "html": "checkrunner.render.html:HtmlRenderer",
         "json": "checkrunner.render.json:JsonRenderer",
         "junit": "checkrunner.render.junit:JunitRenderer",
         "markdown": "checkrunner.render.markdown:MarkdownRenderer",
@@ -28,6 +29,8 @@ DETAILED = frozenset({"html", "junit", "prometheus"})
 
 EXTENSIONS: Mapping[str, str] = MappingProxyType(
     {
+        ".htm": "html",
+        ".html": "html",
         ".json": "json",
         ".md": "markdown",
         ".prom": "prometheus",

@@ -9,7 +9,7 @@ from checkrunner.model.history import CELL_LETTERS, NOT_PLANNED_LETTER, NOTED_LE
 from checkrunner.model.report import Finding, Incomplete, Report
 from checkrunner.model.results import VerdictState
 
-__all__ = ["Cells", "CheckCells", "letter_of"]
+__all__ = ["Cells", "CheckCells", "keys_of", "letter_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class Cells:
 
     def _of_findings(self) -> Iterator[CheckCells]:
         for key, by_host in self._findings.items():
-            named = [(host, finding) for host, finding in by_host.items() if key in _items(finding)]
+            named = [(host, finding) for host, finding in by_host.items() if key in keys_of(finding)]
             if named:
                 cells = tuple((host, letter_of(finding)) for host, finding in named)
                 yield CheckCells(key=key, name=named[0][1].name, cells=cells)
@@ -88,11 +88,11 @@ class Cells:
         return self._incomplete.get(host)
 
 
-def _items(finding: Finding) -> tuple[str, ...]:
-    """The keys of the items that it is about; without items that of the check."""
+def keys_of(finding: Finding) -> tuple[str, ...]:
+    """The keys of the items that it is about, as far as they are named; without items that of the check."""
     return tuple(f"{finding.check}[{item}]" for item in finding.items) or (finding.check,)
 
 
 def _keys(finding: Finding) -> tuple[str, ...]:
     """Those, and that of the loop: a list of items may be shorter than what it is about."""
-    return tuple(dict.fromkeys((*_items(finding), finding.check)))
+    return tuple(dict.fromkeys((*keys_of(finding), finding.check)))

@@ -19,7 +19,9 @@ from checkrunner.model.report import (
     Omission,
     Report,
     RunInfo,
+    Silenced,
     Stay,
+    Suppressed,
     Totals,
     ValueSummary,
     Variant,
@@ -32,7 +34,7 @@ from checkrunner.render.document_parts import hosts_of as _hosts
 from checkrunner.render.document_parts import time_of as _time
 from checkrunner.render.safe import safe_json
 
-__all__ = ["to_document"]
+__all__ = ["reason_facts", "slice_facts", "to_document"]
 
 _DIGITS = 16
 """So many of a digest tell one playbook from another."""
@@ -54,6 +56,7 @@ def to_document(report: Report) -> dict[str, Any]:
         "findings": [_finding(finding, play) for finding in report.findings],
         "incomplete": [_incomplete(entry) for entry in report.incomplete],
         **_filled(
+            suppressed=[_suppressed(entry) for entry in report.suppressed],
             drift=drift_document(report.drift) if report.drift else {},
             metrics=[_metrics(entry) for entry in report.metrics],
             messages=[_message(message) for message in report.messages],
@@ -140,12 +143,13 @@ def _finding(finding: Finding, play: str) -> dict[str, Any]:
         document["item_count"] = finding.item_count
     document.update(
         _filled(
+            silenced=_silenced(finding.silenced),
             folded_by=finding.folded_by,
-            reasons=[_reason(reason) for reason in finding.reasons],
+            reasons=[reason_facts(reason) for reason in finding.reasons],
             result=_metadata(finding.result),
             seen=_metadata(finding.seen),
             values=[_value(value) for value in finding.values],
-            slices=[_slice(piece) for piece in finding.slices],
+            slices=[slice_facts(piece) for piece in finding.slices],
             variants=[_variant(variant) for variant in finding.variants],
             notes=[safe_json(note) for note in finding.notes],
             why=finding.why,
@@ -156,7 +160,7 @@ def _finding(finding: Finding, play: str) -> dict[str, Any]:
 
 
 def _variant(variant: Variant) -> dict[str, Any]:
-    return {**_hosts(variant), **_filled(slices=[_slice(piece) for piece in variant.slices])}
+    return {**_hosts(variant), **_filled(slices=[slice_facts(piece) for piece in variant.slices])}
 
 
 def _metrics(entry: CheckValues) -> dict[str, Any]:
@@ -202,15 +206,16 @@ def _exact(value: object) -> object:
     return int(value) if value == int(value) else float(f"{value:.9g}")
 
 
-def _reason(reason: Reason) -> dict[str, Any]:
+def reason_facts(reason: Reason) -> dict[str, Any]:
+    """A reason as plain data."""
     return {
         **_filled(subject=reason.subject, expected=reason.expected, actual=reason.actual, message=reason.message),
     }
 
 
-def _slice(piece: Slice) -> dict[str, Any]:
-    """The evidence id holds the stream. What is said of a slice that was chosen by salience is always the same, and its
-    lines count for all of the stream."""
+def slice_facts(piece: Slice) -> dict[str, Any]:
+    """A slice as plain data. The evidence id holds the stream. What is said of a slice that was chosen by salience is
+    always the same, and its lines count for all of the stream."""
     chosen = piece.query.mode is SliceMode.SALIENT
     return {
         **({} if piece.evidence else {"stream": str(piece.stream)}),
@@ -237,7 +242,21 @@ def _incomplete(entry: Incomplete) -> dict[str, Any]:
         "state": str(entry.state),
         "phase": safe_json(entry.phase),
         "reason": safe_json(entry.reason),
-        **_filled(hint=entry.hint),
+        **_filled(hint=entry.hint, silenced=_silenced(entry.silenced)),
+    }
+
+
+def _silenced(entry: Silenced | None) -> dict[str, Any]:
+    return {"until": _time(entry.until), "why": safe_json(entry.why), **_filled(by=entry.by)} if entry else {}
+
+
+def _suppressed(entry: Suppressed) -> dict[str, Any]:
+    return {
+        "check": safe_json(entry.check),
+        **_hosts(entry),
+        "until": _time(entry.until),
+        "strikes": entry.strikes,
+        "reason": safe_json(entry.reason),
     }
 
 

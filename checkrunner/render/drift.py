@@ -11,7 +11,17 @@ from checkrunner.render.safe import safe
 from checkrunner.render.since import age, moment
 from checkrunner.render.style import Style
 
-__all__ = ["change_lines", "change_text", "drift_lines", "drift_title", "mind_lines", "place_text", "quiet_texts"]
+__all__ = [
+    "became_text",
+    "change_lines",
+    "change_text",
+    "drift_lines",
+    "drift_title",
+    "kind_text",
+    "mind_lines",
+    "place_text",
+    "quiet_texts",
+]
 
 _MOST_LOUD, _MOST_QUIET, _FEW_ITEMS = 12, 5, 3
 _LABELS = {
@@ -47,7 +57,12 @@ def place_text(change: Change) -> str:
 def change_text(change: Change, now: datetime) -> str:
     """``worse: disk on web1: ok for 3 days, now crit``. `now` is when the later run began. A plain text, not yet made
     harmless for where it goes."""
-    return f"{_LABELS[change.kind][0]}: {place_text(change)}: {_what(change, now)}"
+    return f"{kind_text(change)}: {place_text(change)}: {became_text(change, now)}"
+
+
+def kind_text(change: Change) -> str:
+    """``worse``, ``seen again``."""
+    return _LABELS[change.kind][0]
 
 
 def quiet_texts(drift: Drift) -> Iterator[str]:
@@ -99,7 +114,8 @@ def mind_lines(drift: Drift, style: Style, width: int) -> Iterator[str]:
         yield from (style("cyan", line) for line in wrapped(f"mind: {sentence}", width, first="  - ", rest="    "))
 
 
-def _what(change: Change, now: datetime) -> str:
+def became_text(change: Change, now: datetime) -> str:
+    """``ok for 3 days, now crit``."""
     before, after = (text.replace("_", " ") for text in (change.before, change.after))
     since = _for(change.before_since, now)
     if change.kind is ChangeKind.CHANGED and before == after:

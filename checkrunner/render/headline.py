@@ -6,18 +6,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from checkrunner.model.report import Finding, Incomplete, Report, RunInfo, Wait
+from checkrunner.model.folded import OnHosts
+from checkrunner.model.report import Finding, Incomplete, Report, RunInfo, Silenced, Wait
 from checkrunner.model.results import CaptureState, Execution, HostState, VerdictState
 from checkrunner.render.layout import count_of, duration
 from checkrunner.render.since import moment
 
 __all__ = [
+    "Sorted",
     "besides",
     "counts_of",
     "ended_text",
     "facts_of_run",
     "label_of",
-    "spoken_and_quiet",
     "title_of",
     "totals_text",
     "unseen_text",
@@ -149,8 +150,23 @@ def title_of(finding: Finding, *, plays: bool) -> str:
     return f"{title} (new)" if finding.novelty == "new" else title
 
 
-def spoken_and_quiet(findings: Sequence[Finding]) -> tuple[list[Finding], list[Finding], list[Finding]]:
-    """The findings that are told at length, those that are silenced, and those that say why something was skipped."""
-    skipped = [finding for finding in findings if finding.verdict is VerdictState.SKIPPED]
-    rest = [finding for finding in findings if finding.verdict is not VerdictState.SKIPPED]
-    return [one for one in rest if not one.silenced], [one for one in rest if one.silenced], skipped
+class Sorted:
+    """What a report holds, by whether it is to be told at length: findings, hosts that could not be looked at, then
+    both as far as they are silenced, and findings that only say why something was skipped."""
+
+    def __init__(self, report: Report) -> None:
+        told = [finding for finding in report.findings if finding.verdict is not VerdictState.SKIPPED]
+        self.findings = [finding for finding in told if not finding.silenced]
+        self.incomplete = [entry for entry in report.incomplete if not entry.silenced]
+        self.skipped = [finding for finding in report.findings if finding.verdict is VerdictState.SKIPPED]
+        self._quiet = [finding for finding in told if finding.silenced]
+        self._quiet_hosts = [entry for entry in report.incomplete if entry.silenced]
+
+    @property
+    def silenced(self) -> Sequence[tuple[str, OnHosts, Silenced]]:
+        """What it is, where, and the silence."""
+        found: list[tuple[str, OnHosts, Silenced | None]] = [
+            (f"{label_of(finding)} {finding.check}", finding, finding.silenced) for finding in self._quiet
+        ]
+        found += [(f"HOST {unseen_text(entry)}", entry, entry.silenced) for entry in self._quiet_hosts]
+        return [(what, where, silenced) for what, where, silenced in found if silenced]

@@ -20,11 +20,14 @@ import jinja2
 from checkrunner.model.history import Detail
 from checkrunner.model.report import Report
 from checkrunner.render.choice import telling_reasons
+from checkrunner.render.drift import became_text, kind_text
 from checkrunner.render.finding_facts import facts_of, notes_of, place_of, reason_text
+from checkrunner.render.headline import besides, ended_text
 from checkrunner.render.html_page import page_of
-from checkrunner.render.html_words import age, change_words, names_of, plural, stamp
+from checkrunner.render.html_words import kinds_of, names_of, plural
 from checkrunner.render.layout import count_of, duration
 from checkrunner.render.safe import safe
+from checkrunner.render.since import age, flapping_text, moment, silenced_text, since_text, suppressed_text
 from checkrunner.render.values import value_words
 
 __all__ = ["HtmlRenderer"]
@@ -65,9 +68,10 @@ def _environment() -> jinja2.Environment:
         auto_reload=False,
     )
     environment.filters.update(
-        age=age, change_words=change_words, count_of=count_of, duration=duration, facts=facts_of, names=names_of,
-        notes=notes_of, place=place_of, plural=plural, reason=reason_text, stamp=stamp, telling=telling_reasons,
-        value_words=value_words,
+        age=age, became=became_text, besides=besides, count_of=count_of, duration=duration, ended=ended_text,
+        facts=facts_of, flapping=flapping_text, kind=kind_text, kinds=kinds_of, moment=moment, names=names_of,
+        notes=notes_of, place=place_of, plural=plural, reason=reason_text, silenced=silenced_text, since=since_text,
+        suppressed=suppressed_text, telling=telling_reasons, value_words=value_words,
     )  # fmt: skip
     return environment
 

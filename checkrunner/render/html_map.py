@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from checkrunner.model.history import Detail
 from checkrunner.model.report import Finding, Report
 from checkrunner.model.results import HostState
-from checkrunner.render.html_words import WORDS, letter_of
+from checkrunner.render.cells import letter_of
+from checkrunner.render.html_words import UNTOLD, WORDS
 
 __all__ = ["Cells", "HostGroup", "cells_of", "columns_of", "host_groups", "ranges", "rows_data"]
 
-_FINE = frozenset("o.s_")
+_FINE = frozenset("o.s" + UNTOLD)
 """Letters of cells that need no words."""
 
 _MOST_NAMED = 12
@@ -72,7 +73,7 @@ def _named_cells(report: Report) -> Cells:
     checks = list(names)
     # Of a host that was not reached no check could be looked at; of one that was, the findings tell.
     started = {HostState.REACHED, HostState.LOST}
-    grid = {host: ["_" if state in started else "u"] * len(checks) for host, state in states.items()}
+    grid = {host: [UNTOLD if state in started else "u"] * len(checks) for host, state in states.items()}
     for finding in report.findings:
         letter, columns = letter_of(finding), columns_of(finding, checks)
         for host in finding.names:

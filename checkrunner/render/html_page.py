@@ -13,11 +13,12 @@ from typing import Any
 
 from checkrunner.model.drift import Change, Drift
 from checkrunner.model.folded import OnHosts
-from checkrunner.model.history import Detail
+from checkrunner.model.history import CELL_LETTERS, Detail
 from checkrunner.model.report import Finding, Report
 from checkrunner.model.results import VerdictState
+from checkrunner.render.cells import letter_of
 from checkrunner.render.html_map import Cells, HostGroup, cells_of, columns_of, host_groups, ranges, rows_data
-from checkrunner.render.html_words import LETTERS, WORDS, letter_of, status_of
+from checkrunner.render.html_words import WORDS, status_of
 from checkrunner.render.safe import safe
 
 __all__ = ["Entry", "Page", "page_of"]
@@ -58,6 +59,7 @@ class Page:
     worse: list[Entry] = field(default_factory=list)
     other_changes: list[Entry] = field(default_factory=list)
     incomplete: list[Entry] = field(default_factory=list)
+    quiet_hosts: list[Entry] = field(default_factory=list)
     suppressed: list[Entry] = field(default_factory=list)
     messages: list[Entry] = field(default_factory=list)
     cells: Cells
@@ -109,7 +111,8 @@ class _Maker:
             _place_for(page, finding).append(self._finding(finding))
         if report.drift:
             self._changes(page, report.drift)
-        page.incomplete = [self._entry("u", one) for one in report.incomplete]
+        for unseen in report.incomplete:
+            (page.quiet_hosts if unseen.silenced else page.incomplete).append(self._entry("u", unseen))
         page.suppressed = [self._entry("u", one) for one in report.suppressed]
         page.messages = [self._entry("", one) for one in report.messages]
         page.groups = [self._group(group) for group in host_groups(self._cells)]
@@ -143,7 +146,7 @@ class _Maker:
             (page.worse if change.is_worse else page.other_changes).append(self._change(change))
 
     def _change(self, change: Change) -> Entry:
-        letters = {str(state): letter for state, letter in LETTERS.items()}
+        letters = {str(state): letter for state, letter in CELL_LETTERS.items()}
         letter = letters.get(change.after, "o" if change.after in {"", "reached"} else "u")
         return self._entry(letter, change, anchor=self._anchors.get(change.finding, ""))
 
@@ -178,7 +181,7 @@ def _place_for(page: Page, finding: Finding) -> list[Entry]:
 
 
 def _shares(report: Report) -> Sequence[tuple[str, int, float, float]]:
-    counts = {letter: report.totals.verdict.get(state, 0) for state, letter in LETTERS.items()}
+    counts = {letter: report.totals.verdict.get(state, 0) for state, letter in CELL_LETTERS.items()}
     counts = {letter: counts[letter] for letter in WORDS if counts.get(letter)}
     total = sum(counts.values()) or 1
     # A single critical check among thousands has to be seen.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC
 from pathlib import PurePath
 from typing import TextIO
@@ -18,9 +18,12 @@ from checkrunner.model.history import Detail
 from checkrunner.model.report import Finding, Report
 from checkrunner.render.cells import Cells, CheckCells
 from checkrunner.render.choice import telling_reasons
+from checkrunner.render.drift import drift_lines
 from checkrunner.render.finding_facts import reason_text
 from checkrunner.render.finding_lines import FindingLines
+from checkrunner.render.headline import unseen_text
 from checkrunner.render.safe import safe
+from checkrunner.render.since import silenced_text
 from checkrunner.render.style import Style
 
 __all__ = ["JunitRenderer"]
@@ -88,20 +91,23 @@ class _Suites:
         element, kind = _ELEMENTS[letter], _TYPES.get(letter, "")
         finding = self._cells.finding(key, host, letter)
         if finding is None:
-            return element, "0", _element(element, kind, *self._without_finding(host, letter))
+            return self._not_seen(host, element, kind)
         message = "; ".join(map(reason_text, telling_reasons(finding))) or str(finding.verdict)
-        if silenced := finding.silenced:
-            element = "skipped"
-            message = f"{kind}, but silenced until {silenced.until:%Y-%m-%d %H:%M} UTC: {silenced.why}; {message}"
+        if finding.silenced:
+            element, message = "skipped", f"{kind}, {silenced_text(finding.silenced)}; {message}"
         return element, _seconds(finding), _element(element, kind, message, self._body(finding, host))
 
-    def _without_finding(self, host: str, letter: str) -> tuple[str, str]:
-        if letter == "s":
-            return "it was not to be run here", ""
+    def _not_seen(self, host: str, element: str, kind: str) -> tuple[str, str, str]:
+        """The same where no finding says why."""
+        message, body = "why is left out of the report; with --budget-tokens 0 nothing is", ""
         entry = self._cells.incomplete(host)
-        if entry is None:
-            return "why is left out of the report", ""
-        return f"{str(entry.state).replace('_', ' ')}: {entry.reason}", f"To do: {entry.hint}" if entry.hint else ""
+        if element == "skipped":
+            message = "it was not to be run here"
+        elif entry is not None:
+            message, body = unseen_text(entry), f"To do: {entry.hint}" if entry.hint else ""
+            if entry.silenced:
+                element, message = "skipped", f"{silenced_text(entry.silenced)}; {message}"
+        return element, "0", _element(element, kind, message, body)
 
     def _body(self, finding: Finding, host: str) -> str:
         """All that is known of it, but only once: a finding may be of thousands of hosts."""
@@ -114,9 +120,8 @@ class _Suites:
         elements: Counter[str] = Counter()
         of_class = f' classname="{_attribute(self._book)}.hosts" time="0"'
         for host, reached in self._cells.hosts().items():
-            element = "" if reached else "error"
+            element, _, inner = ("", "", "") if reached else self._not_seen(host, "error", "incomplete")
             elements[element] += 1
-            inner = "" if reached else _element(element, "incomplete", *self._without_finding(host, "u"))
             tests.append(f'<testcase name="{_attribute(host)}"{of_class}')
             tests.append(f">{inner}</testcase>\n" if inner else "/>\n")
         if tests:
@@ -143,7 +148,12 @@ class _Suites:
             f'<testcase name="ended normally" classname="{_attribute(self._book)}.run" time="{_decimal(run.elapsed_s)}"'
         )
         tests = [start, f">{inner}</testcase>\n" if inner else "/>\n"]
-        yield from self._wrapped("run", Counter({"" if fine else "error": 1}), facts, tests, said=self._report.warnings)
+        yield from self._wrapped("run", Counter({"" if fine else "error": 1}), facts, tests, said=self._said())
+
+    def _said(self) -> tuple[Iterable[str], Iterable[str]]:
+        """What is told of the run as a whole, and what it warns of."""
+        report = self._report
+        return drift_lines(report.drift, report.run.started_at, Style(False), _WIDTH), report.warnings
 
     def _wrapped(
         self,
@@ -151,7 +161,7 @@ class _Suites:
         elements: Mapping[str, int],
         facts: Mapping[str, str],
         tests: list[str],
-        said: tuple[str, ...] = (),
+        said: tuple[Iterable[str], Iterable[str]] = ((), ()),
     ) -> Iterator[str]:
         run = self._report.run
         began = run.started_at.astimezone(UTC)
@@ -165,13 +175,18 @@ class _Suites:
         yield from (f'<property name="{fact}" value="{_attribute(value)}"/>' for fact, value in facts.items() if value)
         yield "</properties>\n"
         yield from tests
-        yield f"<system-out/>\n<system-err>{_text(chr(10).join(map(safe, said)))}</system-err>\n</testsuite>\n"
+        out, err = map(_lines, said)
+        yield f"<system-out>{out}</system-out>\n<system-err>{err}</system-err>\n</testsuite>\n"
 
 
 def _element(name: str, kind: str, message: str, body: str) -> str:
     kind = f' type="{_attribute(kind)}"' if name != "skipped" else ""
     cut = message if len(message) <= _LONGEST_MESSAGE else message[: _LONGEST_MESSAGE - 3] + "..."
-    return f'<{name}{kind} message="{_attribute(cut)}">{_text(body)}</{name}>'
+    return f'<{name}{kind} message="{_attribute(cut)}">{_lines(body.split(chr(10)))}</{name}>'
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return _text("\n".join(map(safe, lines)))
 
 
 def _seconds(finding: Finding) -> str:

@@ -11,15 +11,16 @@ from checkrunner.model.history import Detail
 from checkrunner.model.report import Finding, Incomplete, Report
 from checkrunner.model.results import Slice, SliceMode
 from checkrunner.render.choice import telling_reasons
+from checkrunner.render.drift import change_text, drift_title, quiet_texts
 from checkrunner.render.finding_facts import facts_of, notes_of, place_of, reason_text
 from checkrunner.render.gfm import cell, code, fence, prose
 from checkrunner.render.headline import (
+    Sorted,
     besides,
     counts_of,
     ended_text,
     facts_of_run,
     label_of,
-    spoken_and_quiet,
     title_of,
     totals_text,
     unseen_text,
@@ -58,7 +59,7 @@ class _Page:
     def __init__(self, report: Report) -> None:
         self._report = report
         self._began = report.run.started_at
-        self._spoken, self._silenced, self._skipped = spoken_and_quiet(report.findings)
+        self._sorted = Sorted(report)
         self._plays = len({finding.play for finding in report.findings}) > 1
         self._checks = {finding.id: finding.check for finding in report.findings}
 
@@ -66,11 +67,11 @@ class _Page:
         head, tail = "\n".join(self._head()), "\n".join(self._tail())
         left = MOST_CHARACTERS - len(head) - len(tail) - 200
         blocks = []
-        for told, finding in enumerate(self._spoken):
+        for told, finding in enumerate(self._sorted.findings):
             block = "\n".join(self._finding(finding))
             left -= len(block) + 1
             if left < 0:
-                more = count_of(len(self._spoken) - told, "finding")
+                more = count_of(len(self._sorted.findings) - told, "finding")
                 blocks.append(f"\n*{more} more: there is no room for them here; the JSON report has them.*\n")
                 break
             blocks.append(block)
@@ -88,11 +89,30 @@ class _Page:
             if sentence:
                 yield ""
                 yield f"**{_prose(sentence)}**"
-        if rows := [*map(self._row, self._spoken), *map(_host_row, self._report.incomplete)]:
+        yield from self._drift()
+        if rows := [*map(self._row, self._sorted.findings), *map(_host_row, self._sorted.incomplete)]:
             yield ""
             yield "| | check | where | what | since |"
             yield "| --- | --- | --- | --- | --- |"
             yield from _fitting(rows, _TABLE, _more_row)
+
+    def _drift(self) -> Iterator[str]:
+        """What changed since the last run."""
+        drift = self._report.drift
+        if drift is None:
+            return
+        yield ""
+        yield f"**{_prose(drift_title(drift))}**"
+        yield ""
+        loud = [change for change in drift.changes if change.is_worse]
+        told = [change_text(change, self._began) for change in loud]
+        if more := drift.worse - len(loud):
+            told.append(f"{more:,} more got worse")
+        told += quiet_texts(drift)
+        if drift.unchanged:
+            told.append(f"as before: {count_of(drift.unchanged, 'thing')} in trouble")
+        told += [f"mind: {sentence}" for sentence in drift.unlike]
+        yield from _fitting((f"- {_prose(text)}" for text in told), _LIST, _more_item)
 
     def _row(self, finding: Finding) -> str:
         reasons = telling_reasons(finding)
@@ -169,9 +189,8 @@ class _Page:
         yield from _section(
             "Silenced",
             (
-                _prose(f"{label_of(one)} {one.check} on {one.hosts}: {silenced_text(one.silenced)}")
-                for one in self._silenced
-                if one.silenced
+                _prose(f"{what} on {where.hosts}{_number(where)}: {silenced_text(silenced)}")
+                for what, where, silenced in self._sorted.silenced
             ),
         )
         yield from _section("Skipped", map(_prose, self._reasons_of_skipped()))
@@ -190,12 +209,12 @@ class _Page:
         yield _prose(totals_text(report))
 
     def _not_seen(self) -> Iterator[str]:
-        for entry in self._report.incomplete:
+        for entry in self._sorted.incomplete:
             hint = f". To do: {entry.hint}" if entry.hint else ""
             yield f"{entry.hosts}{_number(entry)}: {unseen_text(entry)}{hint}"
 
     def _reasons_of_skipped(self) -> Iterator[str]:
-        for finding in self._skipped:
+        for finding in self._sorted.skipped:
             why = "; ".join(reason.message for reason in finding.reasons)
             yield f"{finding.check} on {finding.hosts}{_number(finding)}" + (f": {why}" if why else "")
 

@@ -8,11 +8,11 @@ from typing import TextIO
 
 from checkrunner.model.history import Detail
 from checkrunner.model.quantities import plain_number
-from checkrunner.model.report import Finding, NumberRange, Report, ValueSummary
+from checkrunner.model.report import Finding, Incomplete, NumberRange, Report, ValueSummary
 from checkrunner.model.results import HostState, VerdictState
 from checkrunner.render.choice import telling_reasons
 from checkrunner.render.finding_facts import reason_text
-from checkrunner.render.headline import counts_of, spoken_and_quiet
+from checkrunner.render.headline import Sorted, counts_of, unseen_text
 from checkrunner.render.layout import count_of
 from checkrunner.render.perfdata import LABEL_UNITS, label_of
 from checkrunner.render.safe import for_stream, safe
@@ -54,13 +54,13 @@ class NagiosRenderer:
 def _text(report: Report) -> str:
     run, totals = report.run, report.totals
     word = _WORDS.get(run.exit_code, "UNKNOWN")
-    spoken, silenced, _ = spoken_and_quiet(report.findings)
-    critical = [finding for finding in spoken if finding.verdict is VerdictState.CRIT]
-    others = [finding for finding in spoken if finding.verdict in {VerdictState.UNKNOWN, VerdictState.WARN}]
-    items = [f"{counts_of(report)} on {count_of(totals.hosts, 'host')}", *_of_run(report)]
-    items += [*map(_item, critical), *_not_seen(report), *map(_item, others)]
-    if silenced:
-        items.append(f"{count_of(len(silenced), 'finding')} silenced")
+    sorted_ = Sorted(report)
+    critical = [finding for finding in sorted_.findings if finding.verdict is VerdictState.CRIT]
+    others = [finding for finding in sorted_.findings if finding.verdict in {VerdictState.UNKNOWN, VerdictState.WARN}]
+    items = [f"{counts_of(report)} on {count_of(totals.hosts, 'host')}", *_of_run(report), *_drift(report)]
+    items += [*map(_item, critical), *map(_not_seen, sorted_.incomplete), *map(_item, others)]
+    if sorted_.silenced:
+        items.append(f"{len(sorted_.silenced):,} silenced")
     return f"CHECKRUNNER {word} - {_joined(items)}"
 
 
@@ -72,9 +72,13 @@ def _of_run(report: Report) -> Iterator[str]:
         yield f"the run ended early ({_plain(run.ended)})"
 
 
-def _not_seen(report: Report) -> Iterator[str]:
-    for entry in report.incomplete:
-        yield _plain(f"{entry.hosts}: {str(entry.state).replace('_', ' ')}: {entry.reason}")
+def _drift(report: Report) -> Iterator[str]:
+    if report.drift is not None and report.drift.worse:
+        yield f"{report.drift.worse:,} got worse"
+
+
+def _not_seen(entry: Incomplete) -> str:
+    return _plain(f"{entry.hosts}: {unseen_text(entry)}")
 
 
 def _item(finding: Finding) -> str:

@@ -14,7 +14,7 @@ from checkrunner.model.drift import ChangeKind
 from checkrunner.model.history import Detail
 from checkrunner.model.report import NumberRange, Report, ValueSummary
 from checkrunner.model.results import Execution, HostState, VerdictState
-from checkrunner.render.cells import Cells
+from checkrunner.render.cells import Cells, keys_of
 from checkrunner.render.safe import for_stream, safe
 
 __all__ = ["PrometheusRenderer"]
@@ -52,6 +52,7 @@ class _Metrics:
         yield from self._drift()
         yield from self._of_hosts()
         yield from self._of_checks()
+        yield from self._silenced()
         yield from self._values()
 
     def _of_run(self) -> Iterator[str]:
@@ -83,7 +84,6 @@ class _Metrics:
             "executions", "Checks on hosts by how their command ended.",
             [({"execution": str(state)}, totals.execution.get(state, 0)) for state in Execution],
         )  # fmt: skip
-        silenced = [finding for finding in report.findings if finding.silenced is not None]
         yield self._metric(
             "findings", "Findings that nobody has silenced, by verdict.",
             [
@@ -91,7 +91,11 @@ class _Metrics:
                 for state in VerdictState
             ],
         )  # fmt: skip
-        yield self._metric("findings_silenced", "Findings that are silenced for now.", [({}, len(silenced))])
+        yield self._metric(
+            "findings_silenced",
+            "Findings that are silenced for now.",
+            [({}, sum(one.silenced is not None for one in report.findings))],
+        )
         suppressed = sum(entry.host_count for entry in report.suppressed)
         yield self._metric(
             "checks_suppressed", "Checks on hosts that are not run because they did harm.", [({}, suppressed)]
@@ -132,6 +136,16 @@ class _Metrics:
             if lines:
                 yield head + "".join(lines)
                 head = ""
+
+    def _silenced(self) -> Iterator[str]:
+        """To leave out of an alert what nobody wants to be told of."""
+        silenced = [finding for finding in self._report.findings if finding.silenced]
+        labels = {(key, host): None for finding in silenced for key in keys_of(finding) for host in finding.names}
+        yield self._metric(
+            "check_silenced",
+            "Checks on hosts that are in trouble and silenced for now; always 1.",
+            (({"check": key, "host": host}, 1) for key, host in labels),
+        )
 
     def _values(self) -> Iterator[str]:
         known = [(entry.check, value) for entry in self._report.metrics for value in entry.values]

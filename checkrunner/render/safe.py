@@ -10,7 +10,7 @@ from typing import TextIO
 
 from checkrunner.model.characters import is_hidden
 
-__all__ = ["for_stream", "safe", "safe_json", "text_width"]
+__all__ = ["cut_to", "for_stream", "safe", "safe_json", "text_width"]
 
 
 def safe(text: str) -> str:
@@ -30,6 +30,19 @@ def text_width(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(_columns(char) for char in text)
+
+
+def cut_to(text: str, columns: int) -> str:
+    """A `safe` text in at most so many columns, at least three; where it is cut, it ends in three points."""
+    # No character takes less than one column but those that combine with the one before.
+    if text_width(text) <= columns:
+        return text
+    taken, end = 0, 0
+    for end, char in enumerate(text):  # noqa: B007 - it is where the text is cut
+        taken += _columns(char)
+        if taken > columns - 3:
+            break
+    return text[:end] + "..."
 
 
 def _columns(char: str) -> int:

@@ -6,7 +6,17 @@ from checkrunner.model.report import REPORT_SCHEMA
 from checkrunner.model.results import CaptureState, Execution, HostState, VerdictState
 from checkrunner.render.schema_drift import drift_schemas
 from checkrunner.render.schema_finding import finding_schemas
-from checkrunner.render.schema_parts import Schema, array_of, axis_of, count_of, enum_of, number_of, object_of, text_of
+from checkrunner.render.schema_parts import (
+    Schema,
+    array_of,
+    axis_of,
+    count_of,
+    enum_of,
+    number_of,
+    object_of,
+    text_of,
+    time_of,
+)
 
 __all__ = ["Schema", "report_schema"]
 
@@ -25,6 +35,7 @@ def report_schema() -> Schema:
             "message": _message(),
             "incomplete": _incomplete(),
             "omission": _omission(),
+            "suppressed": _suppressed(),
         },
     }
 
@@ -42,6 +53,11 @@ def _report() -> Schema:
                 "Hosts that could not be looked at, or not to the end, folded by state and reason.",
                 {"$ref": "#/$defs/incomplete"},
             ),
+            "suppressed": array_of(
+                "Checks that were not run on hosts where they do harm: they got stuck beyond what can be ended, or cost"
+                " their session.",
+                {"$ref": "#/$defs/suppressed"},
+            ),
             "drift": {"$ref": "#/$defs/drift"},
             "metrics": array_of("Values of each check that takes some, over all hosts.", {"$ref": "#/$defs/metrics"}),
             "messages": array_of("What tasks had to say, in their order.", {"$ref": "#/$defs/message"}),
@@ -56,7 +72,7 @@ def _report() -> Schema:
             },
             "budget": _budget(),
         },
-        optional=("play", "drift", "metrics", "messages", "redacted"),
+        optional=("play", "suppressed", "drift", "metrics", "messages", "redacted"),
     )
 
 
@@ -166,8 +182,24 @@ def _incomplete() -> Schema:
             "phase": text_of("Where it failed: connect, bootstrap, session or run."),
             "reason": text_of("What happened. <host> stands for each host's own name."),
             "hint": text_of("What to do."),
+            "silenced": {"$ref": "#/$defs/silenced"},
         },
-        optional=("host_count", "hint"),
+        optional=("host_count", "hint", "silenced"),
+    )
+
+
+def _suppressed() -> Schema:
+    return object_of(
+        "A check that is not run on hosts for a while.",
+        {
+            "check": text_of("Key of the check."),
+            "hosts": text_of("The hosts, folded."),
+            "host_count": count_of("How many hosts; absent for one."),
+            "until": time_of("The earliest time at which it is run again on one of them, UTC."),
+            "strikes": count_of("How many times in a row it did harm, on the host where it was most often."),
+            "reason": text_of("What happened the last time, on the first host."),
+        },
+        optional=("host_count",),
     )
 
 

@@ -11,7 +11,7 @@ __all__ = ["finding_schemas"]
 _OPTIONAL = (
     *("name", "play", "because", "explained_by", "novelty", "since", "changes", "severity", "noted", "execution"),
     *("host_count", "items", "item_count", "folded_by", "reasons", "result", "seen", "values", "slices", "variants"),
-    *("notes", "why", "fix"),
+    *("silenced", "notes", "why", "fix"),
 )
 
 
@@ -26,6 +26,7 @@ def finding_schemas() -> dict[str, Schema]:
         "variant": _variant(),
         "range": _range(),
         "value": _value(),
+        "silenced": _silenced(),
     }
 
 
@@ -47,6 +48,7 @@ def _finding() -> Schema:
             "execution": enum_of("How the command ended; absent when done.", Execution),
             "hosts": text_of("The hosts, folded: web[01-03],db1."),
             "host_count": count_of("How many hosts; absent for one."),
+            "silenced": {"$ref": "#/$defs/silenced"},
             "folded_by": {
                 "enum": ["equal", "masked", "near"],
                 "description": "What of several hosts counted as the same. equal: their texts are. masked: but for"
@@ -73,6 +75,18 @@ def _past() -> dict[str, Schema]:
         ),
         "changes": count_of("How often it changed in the last runs; absent where that is not often."),
     }
+
+
+def _silenced() -> Schema:
+    return object_of(
+        "Nobody wants to be told of it for now: the exit code does not count it.",
+        {
+            "until": time_of("Until when, UTC."),
+            "why": text_of("Why, by who said so."),
+            "by": text_of("Who said so; absent where that is not known."),
+        },
+        optional=("by",),
+    )
 
 
 def _evidence() -> dict[str, Schema]:

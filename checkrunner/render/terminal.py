@@ -5,28 +5,29 @@ Text from hosts is made harmless here once more; nothing in it is read as markup
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
+from checkrunner.model.folded import OnHosts
 from checkrunner.model.history import Detail
-from checkrunner.model.report import Finding, Incomplete, Report, Suppressed
+from checkrunner.model.report import Finding, Incomplete, Report, Silenced, Suppressed
 from checkrunner.render.choice import telling_reasons
 from checkrunner.render.finding_facts import reason_text
 from checkrunner.render.finding_lines import FindingLines, on_hosts
 from checkrunner.render.headline import (
+    Sorted,
     besides,
     counts_of,
     ended_text,
     facts_of_run,
-    label_of,
-    spoken_and_quiet,
     totals_text,
     unseen_text,
     word_of,
 )
 from checkrunner.render.layout import count_of, wrapped
-from checkrunner.render.safe import for_stream, safe, text_width
+from checkrunner.render.safe import cut_to, for_stream, safe
 from checkrunner.render.since import silenced_text, since_text, suppressed_text
 from checkrunner.render.style import Style
 
@@ -37,7 +38,7 @@ _SCREENFUL = 40
 """A report of more lines ends with its findings in short."""
 
 _MOST_IN_SHORT = 15
-_WIDE = 120
+_WIDE = 100
 _COLORS = {"OK": "green", "WARNING": "yellow", "INCOMPLETE": "magenta"}
 
 
@@ -69,7 +70,7 @@ class _Page:
         self._report = report
         self._style = style
         self._width = width
-        self._spoken, self._silenced, self._skipped = spoken_and_quiet(report.findings)
+        self._sorted = Sorted(report)
         self._findings = FindingLines(
             style,
             width,
@@ -90,13 +91,13 @@ class _Page:
 
     def _body(self) -> Iterator[str]:
         report = self._report
-        for finding in self._spoken:
+        for finding in self._sorted.findings:
             yield ""
             yield from self._findings.of(finding)
         yield from self._incomplete_hosts()
         yield from self._listed("Not run because they do harm", map(_suppressed, report.suppressed))
-        yield from self._listed("Silenced", map(_silenced, self._silenced))
-        yield from self._listed("Skipped", map(_skipped, self._skipped), style="dim")
+        yield from self._listed("Silenced", itertools.starmap(_silenced, self._sorted.silenced))
+        yield from self._listed("Skipped", map(_skipped, self._sorted.skipped), style="dim")
         yield from self._messages()
         yield from self._metrics()
         yield from self._listed("Warnings", (safe(warning) for warning in report.warnings))
@@ -115,23 +116,20 @@ class _Page:
         """A line for each finding: the end is what stands on the screen of who has just run it."""
         yield ""
         yield self._style("bold", "In short")
-        for finding in self._spoken[:_MOST_IN_SHORT]:
+        for finding in self._sorted.findings[:_MOST_IN_SHORT]:
             since = since_text(finding.since, self._report.run.started_at)
             reasons = "; ".join(map(reason_text, telling_reasons(finding)))
             text = f"{finding.check} {on_hosts(finding.hosts, finding.host_count)}" + (f", {since}" if since else "")
             yield self._cut(f"  {self._findings.label(finding)}  ", f"{text}: {reasons}" if reasons else text)
-        if (more := len(self._spoken) - _MOST_IN_SHORT) > 0:
+        if (more := len(self._sorted.findings) - _MOST_IN_SHORT) > 0:
             yield f"        {more:,} more"
-        for entry in self._report.incomplete[:_MOST_IN_SHORT]:
+        for entry in self._sorted.incomplete[:_MOST_IN_SHORT]:
             yield self._cut(f"  {self._style('magenta', 'HOST')}  ", f"{entry.hosts}: {unseen_text(entry)}")
 
     def _cut(self, label: str, text: str) -> str:
         """A line of the width of the page, or of what a wide terminal has."""
         room = min(self._width, _WIDE) - 8
-        text = safe(text)
-        while text_width(text) > room:
-            text = text[: room - 3 - max(0, text_width(text[:room]) - room)] + "..."
-        return label + text
+        return label + cut_to(safe(text), room)
 
     def _headline(self) -> Iterator[str]:
         report = self._report
@@ -152,7 +150,7 @@ class _Page:
             yield from self._listed("Values", metric_lines(self._report.metrics))
 
     def _incomplete_hosts(self) -> Iterator[str]:
-        entries = self._report.incomplete
+        entries = self._sorted.incomplete
         if not entries:
             return
         yield ""
@@ -202,9 +200,8 @@ def _skipped(finding: Finding) -> str:
     return text + (f": {reason}" if reason else "")
 
 
-def _silenced(finding: Finding) -> str:
-    said = f": {silenced_text(finding.silenced)}" if finding.silenced else ""
-    return f"{label_of(finding)} {finding.check} {on_hosts(finding.hosts, finding.host_count)}{said}"
+def _silenced(what: str, where: OnHosts, silenced: Silenced) -> str:
+    return f"{what} {on_hosts(where.hosts, where.host_count)}: {silenced_text(silenced)}"
 
 
 def _suppressed(entry: Suppressed) -> str:

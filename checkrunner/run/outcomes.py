@@ -34,6 +34,7 @@ def judged(host: str, step: Step, result: Result, judgement: Judgement, attempts
         verdict=judgement.verdict,
         result=result,
         slices=judgement.slices,
+        output=judgement.output,
         values=judgement.values,
         facts=judgement.facts,
         texts=judgement.texts,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from agent_process import AgentProcess, interpreters
+from agent_process import SOON, AgentProcess, few_interpreters, interpreters
 
 
 @pytest.fixture
@@ -30,6 +30,18 @@ def start_agent() -> Iterator[Callable[..., AgentProcess]]:
 @pytest.fixture
 def agent(start_agent: Callable[..., AgentProcess]) -> AgentProcess:
     return start_agent()
+
+
+@pytest.fixture
+def soon_agent(start_agent: Callable[..., AgentProcess]) -> AgentProcess:
+    """One that looks sooner at what lasts."""
+    return start_agent(times=SOON)
+
+
+@pytest.fixture(params=few_interpreters())
+def few_agent(request: pytest.FixtureRequest, start_agent: Callable[..., AgentProcess]) -> AgentProcess:
+    """An agent on the oldest interpreter, the floor of the package, and the newest."""
+    return start_agent(python=request.param)
 
 
 @pytest.fixture(params=interpreters())

@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_process import AgentProcess, Answer
+from agent_process import SOON, AgentProcess, Answer
 
 PYTHON = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable  # one that nobody can start
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -76,7 +76,7 @@ def frozen_disk() -> Iterator[str]:
 
 def until_unmounted(point: Path) -> None:
     """A process that was woken by the thaw may still be on its way out."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while subprocess.run(["umount", point], capture_output=True, check=False).returncode and time.monotonic() < end:
         time.sleep(0.05)
 
@@ -116,7 +116,7 @@ def frozen_group() -> Iterator[str]:
         yield str(group)
     finally:
         (group / "freezer.state").write_text("THAWED")
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while (group / "cgroup.procs").read_text() and time.monotonic() < end:
             time.sleep(0.02)
         group.rmdir()
@@ -227,16 +227,13 @@ def watch_case(case: StateCase, start: Callable[..., AgentProcess]) -> tuple[Ans
             raise CannotProvokeError("needs root")
         if case.machine not in ("", platform.machine()):
             raise CannotProvokeError(f"is for {case.machine}")
-        agent = start(prefix=case.prefix, python=PYTHON)
-        ident = agent.start(case.command.replace("PLACE", place), timeout_s=20)
+        agent = start(prefix=case.prefix, python=PYTHON, times=SOON)
+        ident = agent.start(case.command.replace("PLACE", place))
         frame = agent.read()
-        # On a busy machine it takes more than one look to find a process among all others.
-        while frame["t"] == "running" and not (
-            frame["seen"]["kind"] == case.kind and frame["seen"]["name"].startswith(case.name)
-        ):
+        # On a busy machine it takes more than one look to find a process among all others, and what it waits for.
+        while frame["t"] == "running" and not is_seen(case, frame["seen"], place):
             frame = agent.read()
         assert frame["t"] == "running", frame
-        check_frame(case, frame, place)
         if case.kind != "waiting_input":
             agent.ask("cancel")
     # What cannot be killed has to be let go first, hence after the end of `stack`.
@@ -247,10 +244,11 @@ def watch_case(case: StateCase, start: Callable[..., AgentProcess]) -> tuple[Ans
     return frame, result
 
 
-def check_frame(case: StateCase, frame: Answer, place: str) -> None:
-    seen = frame["seen"]
-    assert seen["name"].startswith(case.name), frame
-    assert case.call in seen.get("syscall", ""), frame
-    assert case.on.replace("PLACE", place) in seen.get("on", ""), frame
-    assert seen["echo"] is case.echo, frame
-    assert frame["elapsed_s"] < 3 or case.kind != "waiting_input", frame
+def is_seen(case: StateCase, seen: Answer, place: str) -> bool:
+    return (
+        seen["kind"] == case.kind
+        and seen["name"].startswith(case.name)
+        and case.call in seen.get("syscall", "")
+        and case.on.replace("PLACE", place) in seen.get("on", "")
+        and seen["echo"] is case.echo
+    )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from agent_process import AgentProcess, Answer
+from agent_process import AgentProcess, Answer, Times
 from state_cases import CASES, CannotProvokeError, StateCase, watch_case
 
 __all__ = ["measure", "read_table"]
@@ -37,8 +37,8 @@ def seen_of(case: StateCase) -> Answer:
     """What is said of a case, here and now."""
     with ExitStack() as stack:
 
-        def start(*, prefix: Sequence[str], python: str) -> AgentProcess:
-            agent = AgentProcess(prefix=prefix, python=python)
+        def start(*, prefix: Sequence[str], python: str, times: Times) -> AgentProcess:
+            agent = AgentProcess(prefix=prefix, python=python, times=times)
             stack.callback(agent.close)
             return agent
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
-from agent_process import AgentProcess, alive, eventually, interpreters
+from agent_process import PATIENT, SOON, SOON_GIVEN_UP, AgentProcess, Answer, Times, alive, eventually, few_interpreters
 from state_cases import CannotProvokeError, frozen_disk
 
 from checkrunner.link.payload import load_part
@@ -20,59 +20,70 @@ from checkrunner.link.payload import load_part
 Start = Callable[..., AgentProcess]
 
 
-def test_timeout(any_agent: AgentProcess) -> None:
-    any_agent.run("v=1; cd /usr; f() { echo f; }")
-    result = any_agent.run("echo begun; sleep 100; echo not reached", timeout_s=0.4)
-    assert result["execution"] == "timed_out"
+def test_timeout(few_agent: AgentProcess) -> None:
+    few_agent.run("v=1; cd /usr; f() { echo f; }")
+    result: Answer = {}
+    for timeout_s in (0.4, 4, 40):
+        result = few_agent.run("echo begun; sleep 100; echo not reached", timeout_s=timeout_s)
+        assert result["execution"] == "timed_out"
+        assert result["elapsed_s"] >= timeout_s
+        if result["seen"]["name"] == "sleep":  # on a busy machine a command may not even have begun in so short a time
+            break
     assert "rc" not in result
     assert "signal" not in result
-    assert 0.4 <= result["elapsed_s"] < 5
-    assert result["state"].startswith("sleep 0 s idle ")
-    assert result["seen"]["name"] == "sleep"
-    assert any_agent.data(result["id"]) == b"begun\n"
-    assert any_agent.output("echo $v $PWD $(f)") == "1 /usr f\n"
+    assert re.match("sleep [0-9]+ s idle ", result["state"])
+    assert few_agent.data(result["id"]) == b"begun\n"
+    assert few_agent.output("echo $v $PWD $(f)") == "1 /usr f\n"
+
+
+# Each step of an ending is the last one that is to be needed: the next would come after the test has given up.
+TERM_SUFFICES = (("endings.STEPS_S", "(0.2, 600.0, 600.0, 600.0)"),)
+KILL_SUFFICES = (("endings.STEPS_S", "(0.2, 0.2, 0.2, 600.0)"),)
 
 
 @pytest.mark.parametrize(
-    ("command", "most"),
+    ("command", "steps"),
     [
-        ("while :; do :; done", 1.5),
-        ("while true; do sleep 0.05; done", 1.5),
-        ("trap '' INT; sleep 100; echo not reached", 2.6),
-        ("sh -c 'trap \"\" INT; sleep 100'; echo not reached", 2.6),
-        ("trap '' INT TERM; sleep 100", 4),
-        ("trap '' INT TERM; while :; do :; done", 4),
-        ("trap 'echo int' INT; trap 'echo term' TERM; while :; do :; done", 4),
-        ("(trap '' INT TERM; while :; do sleep 0.1; done)", 4),
-        ("set +m; sleep 100 | cat", 2.6),
-        ("setsid -w sleep 100", 2.6),
-        ("exec sleep 100", 1.5),
-        ("kill -STOP $$; sleep 100", 2.6),
-        ("sleep 100 | sleep 100 | sleep 100", 1.5),
-        ("trap 'sleep 100' EXIT; true", 2.6),
+        ("while :; do :; done", TERM_SUFFICES),
+        ("while true; do sleep 0.05; done", TERM_SUFFICES),
+        ("trap '' INT; sleep 100; echo not reached", KILL_SUFFICES),
+        ("sh -c 'trap \"\" INT; sleep 100'; echo not reached", KILL_SUFFICES),
+        ("trap '' INT TERM; sleep 100", KILL_SUFFICES),
+        ("trap '' INT TERM; while :; do :; done", KILL_SUFFICES),
+        ("trap 'echo int' INT; trap 'echo term' TERM; while :; do :; done", KILL_SUFFICES),
+        ("(trap '' INT TERM; while :; do sleep 0.1; done)", KILL_SUFFICES),
+        ("set +m; sleep 100 | cat", KILL_SUFFICES),
+        ("setsid -w sleep 100", KILL_SUFFICES),
+        ("exec sleep 100", TERM_SUFFICES),
+        ("kill -STOP $$; sleep 100", KILL_SUFFICES),
+        ("sleep 100 | sleep 100 | sleep 100", TERM_SUFFICES),
+        ("trap 'sleep 100' EXIT; true", KILL_SUFFICES),
     ],
 )
-def test_everything_can_be_timed_out(agent: AgentProcess, command: str, most: float) -> None:
+def test_everything_can_be_timed_out(start_agent: Start, command: str, steps: Times) -> None:
+    agent = start_agent(times=steps)
     agent.run("export E=1")
     result = agent.run(command, timeout_s=0.3)
     assert result["execution"] == "timed_out"
-    assert result["elapsed_s"] < most + 0.3
     assert "not reached" not in agent.data(result["id"]).decode()
     assert agent.output("trap - INT TERM EXIT; echo $E") == "1\n"
 
 
-def test_children_of_a_timed_out_command_end(agent: AgentProcess, tmp_path: Path) -> None:
+def test_children_of_a_command_that_is_ended_end(start_agent: Start, tmp_path: Path) -> None:
+    agent = start_agent(times=PATIENT)
     pids = tmp_path / "pids"
     script = f"sleep 300 & echo $! >>{pids}; (trap '' TERM; echo $BASHPID >>{pids}; while :; do sleep 1; done) & setsid sleep 300 & echo $! >>{pids}; sleep 300"
-    result = agent.run(script, timeout_s=0.5)
-    assert result["execution"] == "timed_out"
+    ident = agent.start(script)
+    assert eventually(lambda: pids.exists() and pids.read_text().count("\n") == 3)
+    result = agent.cancelled(ident)
+    assert result["execution"] == "killed"
     assert "leftover" not in result
     found = [int(word) for word in pids.read_text().split()]
-    assert len(found) == 3
-    assert eventually(lambda: not any(alive(pid) for pid in found), 5)
+    assert eventually(lambda: not any(alive(pid) for pid in found))
 
 
-def test_earlier_background_processes_are_spared(agent: AgentProcess) -> None:
+def test_earlier_background_processes_are_spared(start_agent: Start) -> None:
+    agent = start_agent(times=PATIENT)
     (pid,) = agent.run("sleep 300 &")["leftover"]
     result = agent.run("trap '' INT; sleep 100", timeout_s=0.2)
     assert result["execution"] == "timed_out"
@@ -80,36 +91,40 @@ def test_earlier_background_processes_are_spared(agent: AgentProcess) -> None:
 
 
 def test_one_slow_session_does_not_delay_another(agent: AgentProcess) -> None:
-    slow = agent.start("sleep 100", session="slow", timeout_s=1)
+    slow = agent.start("sleep 600", session="slow")
     for _ in range(5):
-        assert agent.run("echo", session="fast")["elapsed_s"] < 0.8
-    assert agent.wait_for(slow)["execution"] == "timed_out"
+        assert agent.run("echo", session="fast")["rc"] == 0
+    assert agent.cancelled(slow)["execution"] == "killed"
 
 
-def test_running_is_said_once(agent: AgentProcess) -> None:
-    ident = agent.start("sleep 2.3")
-    first = agent.read()
-    more: list[dict[str, Any]] = []
-    while (frame := agent.read())["t"] == "running":
-        more.append(frame)
-    assert first["t"] == "running"
-    assert first["id"] == ident
-    assert first["elapsed_s"] >= 1
-    assert "sleep" in first["state"]
-    assert frame["t"] == "result"
-    # Once more only if it was seen doing something else.
-    assert len({one["seen"]["kind"] for one in (first, *more)}) == len(more) + 1
+def test_running_is_said_once(start_agent: Start) -> None:
+    agent = start_agent(times=(*SOON, ("states.REPEAT_S", "600.0")))
+    ident = agent.start("sleep 600")
+    frames = [agent.read()]
+    while frames[-1]["seen"]["kind"] != "idle":
+        frames.append(agent.read())
+    time.sleep(1)  # in which it is looked at some times more
+    cancel = agent.ask("cancel")
+    while (answer := agent.read())["t"] == "running":
+        frames.append(answer)
+    assert (answer["t"], answer["id"]) == ("result", ident)
+    assert agent.wait_for(cancel)["t"] == "ok"
+    assert {frame["id"] for frame in frames} == {ident}
+    assert frames[0]["elapsed_s"] >= 0.2
+    assert "sleep" in frames[-1]["state"]
+    # More than once only if it was seen doing something else.
+    assert len({(frame["seen"]["kind"], frame["seen"]["name"]) for frame in frames}) == len(frames)
 
 
 @pytest.mark.parametrize(
     "command",
     ["read x </dev/tty", "cat </dev/tty", "printf 'Password: ' >/dev/tty; stty -echo </dev/tty; read x </dev/tty"],
 )
-def test_waiting_for_input_is_seen(agent: AgentProcess, command: str) -> None:
+def test_waiting_for_input_is_seen(soon_agent: AgentProcess, command: str) -> None:
+    agent = soon_agent
     agent.run("v=1")
-    result = agent.run(command, timeout_s=30)
+    result = agent.run(command)
     assert result["execution"] == "waiting_input"
-    assert result["elapsed_s"] < 3
     assert result["seen"]["kind"] == "waiting_input"
     assert result.get("prompt", "") == ("Password:" if "Password" in command else "")
     assert agent.output("echo $v") == "1\n"
@@ -131,7 +146,7 @@ def test_a_directory_that_is_being_made_is_left_alone_and_an_old_one_removed(
 
 
 def test_noise_on_the_terminal_blocks_nobody(agent: AgentProcess) -> None:
-    result = agent.run("head -c 3000000 /dev/zero | tr '\\0' x >/dev/tty; echo done", timeout_s=20)
+    result = agent.run("head -c 3000000 /dev/zero | tr '\\0' x >/dev/tty; echo done")
     assert agent.data(result["id"]) == b"done\n"
 
 
@@ -150,46 +165,43 @@ def freezer() -> Iterator[Path]:
     group.rmdir()
 
 
-def test_a_process_that_cannot_be_killed(agent: AgentProcess, tmp_path: Path, freezer: Path) -> None:
+def test_a_process_that_cannot_be_killed(start_agent: Start, tmp_path: Path, freezer: Path) -> None:
+    agent = start_agent(times=SOON_GIVEN_UP)
     agent.run("export E=1; v=2; cd /usr")
     pid_file = tmp_path / "pid"
-    ident = agent.start(f"sh -c 'echo $$ >{pid_file}; exec sleep 300'; echo not reached", timeout_s=1)
+    ident = agent.start(f"sh -c 'echo $$ >{pid_file}; exec sleep 300'; echo not reached")
     assert eventually(lambda: pid_file.exists() and pid_file.read_text().strip())
     pid = int(pid_file.read_text())
     (freezer / "cgroup.procs").write_text(str(pid))
     (freezer / "freezer.state").write_text("FROZEN")
-    result = agent.wait_for(ident)
+    result = agent.cancelled(ident)
     assert result["execution"] == "stuck"
     assert "session_abandoned" in result["notes"]
     assert f"(pid {pid})" in result["state"]
-    assert result["elapsed_s"] < 5
     assert agent.output("echo $E $v $PWD") == "1 2 /usr\n"
-    started = time.monotonic()
     agent.bye()
-    assert time.monotonic() - started < 4
 
 
-def test_a_process_in_an_endless_wait_of_the_kernel_is_stuck(agent: AgentProcess) -> None:
+def test_a_process_in_an_endless_wait_of_the_kernel_is_stuck(start_agent: Start, tmp_path: Path) -> None:
     """State D, which no signal ends: it is named with function and path, and the rest goes on without it."""
+    agent = start_agent(times=SOON_GIVEN_UP)
     agent.run("v=2; cd /usr; export E=1")
-    other = agent.start("sleep 3; echo other", session="other")
+    other = agent.start(f"until [[ -e {tmp_path}/go ]]; do sleep 0.05; done; echo other", session="other")
     with ExitStack() as stack:
         try:
             disk = stack.enter_context(frozen_disk())
         except CannotProvokeError as why:
             pytest.skip(str(why))
         result = agent.run(f"cat </dev/null | tee {disk}/file; echo not reached", timeout_s=2.4)
+        (tmp_path / "go").touch()
         assert result["execution"] == "stuck"
         assert "session_abandoned" in result["notes"]
         assert (result["seen"]["kind"], result["seen"]["name"]) == ("io_wait", "tee")
         assert result["seen"]["on"] == f"{disk}/file"
         assert result["seen"]["wchan"] in result["state"]
-        assert result["elapsed_s"] < 7
         assert agent.output("echo $E $v $PWD") == "1 2 /usr\n"
         assert agent.data(agent.wait_for(other)["id"]) == b"other\n"
-        started = time.monotonic()
         agent.bye()
-        assert time.monotonic() - started < 4
     assert not agent.directory.exists()
 
 
@@ -208,38 +220,39 @@ def test_cancel(agent: AgentProcess, tmp_path: Path) -> None:
     assert agent.output("echo on") == "on\n"
 
 
-def test_cancel_of_what_only_a_kill_ends(agent: AgentProcess) -> None:
-    running = agent.start("trap '' INT TERM; (setsid sleep 300 &); sleep 300")
-    time.sleep(0.3)
-    assert agent.wait_for(agent.ask("cancel"), 4.5)["t"] == "ok"
-    assert agent.wait_for(running)["execution"] == "killed"
+def test_cancel_of_what_only_a_kill_ends(start_agent: Start, tmp_path: Path) -> None:
+    agent = start_agent(times=PATIENT)
+    running = agent.start(f"trap '' INT TERM; (setsid sleep 300 &); : >{tmp_path}/up; sleep 300")
+    assert eventually((tmp_path / "up").exists)
+    assert agent.cancelled(running)["execution"] == "killed"
 
 
-def test_leftover(any_agent: AgentProcess) -> None:
-    assert "leftover" not in any_agent.run("sleep 0.01; true | cat; echo $(true)")
-    result = any_agent.run(
-        "sleep 600 >/dev/null 2>&1 & nohup sleep 600 >/dev/null 2>&1 & (setsid sleep 600 >/dev/null 2>&1 &); "
-        # The look at what is left is one moment: a child that is just being forked may be missed in it.
-        "sleep 0.3"
+def test_leftover(few_agent: AgentProcess, tmp_path: Path) -> None:
+    assert "leftover" not in few_agent.run("sleep 0.01; true | cat; echo $(true)")
+    result = few_agent.run(
+        "sleep 600 >/dev/null 2>&1 & nohup sleep 600 >/dev/null 2>&1 & "
+        f"setsid -f sh -c ': >{tmp_path}/up; exec sleep 600' >/dev/null 2>&1; "
+        f"until [[ -e {tmp_path}/up ]]; do sleep 0.05; done"
     )
-    assert result["elapsed_s"] < 5
     assert len(result["leftover"]) == 3
-    assert "leftover" not in any_agent.run("true")
-    any_agent.bye()
-    assert eventually(lambda: not any(alive(pid) for pid in result["leftover"]), 1)
+    assert "leftover" not in few_agent.run("true")
+    few_agent.bye()
+    assert not any(alive(pid) for pid in result["leftover"])
 
 
 def test_the_half_of_a_sudo_that_is_about_to_end_is_not_left_running(agent: AgentProcess, tmp_path: Path) -> None:
     """With a terminal of its own sudo is two processes, and the one in front may end first."""
     os.mkfifo(tmp_path / "never")
     sudo = tmp_path / "sudo"
-    sudo.write_text(f'#!/bin/bash\n[ -z "$1" ] && read -t 30 x <>{tmp_path}/never\n"$@"\n')
+    up = tmp_path / "up"
+    sudo.write_text(f'#!/bin/bash\n[ -z "$1" ] && : >{up} && read -t 300 x <>{tmp_path}/never\n"$@"\n')
     sudo.chmod(0o755)
-    result = agent.run(f"(setsid {sudo} >/dev/null 2>&1 &); sleep 0.3")
+    is_up = f"until [[ -e {up} ]]; do sleep 0.05; done; rm {up}"
+    result = agent.run(f"setsid -f {sudo} >/dev/null 2>&1; {is_up}")
     assert "leftover" not in result
-    result = agent.run(f"(setsid {sudo} sleep 600 >/dev/null 2>&1 &); sleep 0.3")
+    result = agent.run(f"setsid -f {sudo} sh -c ': >{up}; exec sleep 600' >/dev/null 2>&1; {is_up}")
     assert len(result["leftover"]) == 2
-    result = agent.run(f"{sudo} >/dev/null 2>&1 & sleep 0.3")
+    result = agent.run(f"{sudo} >/dev/null 2>&1 & {is_up}")
     assert len(result["leftover"]) == 1
 
 
@@ -266,7 +279,6 @@ def test_nothing_is_left(start_agent: Start, how: str) -> None:
     agent.start(STAY)
     agent.start("sleep 600", session="two")
     assert eventually(lambda: len(everything_of(agent)) >= 6)
-    started = time.monotonic()
     if how == "bye":
         agent.bye()
     elif how == "eof":
@@ -277,13 +289,12 @@ def test_nothing_is_left(start_agent: Start, how: str) -> None:
             agent.start("echo", session="three")
     else:
         agent.process.send_signal(getattr(signal, how))
-    agent.process.wait(10)
-    assert time.monotonic() - started < 4
+    agent.process.wait(60)
     assert everything_of(agent) == []
     assert not agent.directory.exists()
 
 
-@pytest.mark.parametrize("python", interpreters())
+@pytest.mark.parametrize("python", few_interpreters())
 def test_the_next_start_clears_up_after_a_kill(start_agent: Start, python: str) -> None:
     agent = start_agent(python=python)
     agent.start(STAY)
@@ -293,7 +304,7 @@ def test_the_next_start_clears_up_after_a_kill(start_agent: Start, python: str) 
     assert agent.directory.exists()
     second = start_agent(python=python)
     assert second.output("echo on") == "on\n"
-    assert eventually(lambda: everything_of(agent) == [] and not agent.directory.exists(), 5)
+    assert eventually(lambda: everything_of(agent) == [] and not agent.directory.exists())
     assert second.directory.exists()
 
 
@@ -315,7 +326,7 @@ def test_an_agent_out_of_descriptors_still_clears_up(start_agent: Start) -> None
     for number in range(8):
         with contextlib.suppress(OSError):
             agent.start("sleep 300 & sleep 300", session=f"s{number}")
-    agent.process.wait(20)
+    agent.process.wait(60)
     assert everything_of(agent) == []
     assert not agent.directory.exists()
 
@@ -337,32 +348,36 @@ def test_answers_before_bye(agent: AgentProcess, tmp_path: Path) -> None:
     assert agent.wait_for(queued)["execution"] == "not_run"
 
 
-def test_a_client_that_does_not_read_stops_no_timeout(agent: AgentProcess, tmp_path: Path) -> None:
+def test_a_client_that_does_not_read_stops_no_timeout(start_agent: Start, tmp_path: Path) -> None:
+    agent = start_agent(times=(("agent.PART_S", "0.5"),))  # who does not read what is asked for sends no parts
     of = agent.run("head -c 1000000 /dev/zero")["id"]
     for _ in range(20):
         agent.ask("slice", {"of": of, "mode": "bytes", "first": 0, "last": 1_000_000, "max_bytes": 1_000_000})
     pid_file = tmp_path / "pid"
-    agent.start(f"echo $BASHPID >{pid_file}; exec sleep 300", timeout_s=0.5)
+    agent.start(f"echo $BASHPID >{pid_file}; exec sleep 300", timeout_s=2)
     assert eventually(lambda: pid_file.exists() and pid_file.read_text())
-    assert eventually(lambda: not alive(int(pid_file.read_text())), 8)
+    assert eventually(lambda: not alive(int(pid_file.read_text())))
 
 
 def test_cpu_seconds(agent: AgentProcess) -> None:
     agent.run(":")
-    result = agent.run("timeout 0.5 sh -c 'while :; do :; done'")
-    assert 0.03 < result["cpu_s"] <= 1.0
+    result = agent.run("sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'")
+    assert 0.03 < result["cpu_s"] <= result["elapsed_s"] + 0.1
     assert agent.run("sleep 0.3")["cpu_s"] < 0.2
 
 
-def test_without_the_code_that_ends_commands_they_end_all_the_same(agent: AgentProcess, tmp_path: Path) -> None:
+def test_without_the_code_that_ends_commands_they_end_all_the_same(start_agent: Start, tmp_path: Path) -> None:
     """A client that does not send it: the shell is killed, and what the command has started is asked to end."""
+    agent = start_agent(times=(("agent.PART_S", "0.5"),))
     agent.withheld = {"endings"}
     agent.run("v=1; cd /usr")
     pid_file = tmp_path / "pid"
-    result = agent.run(f"sleep 300 & echo $! >{pid_file}; wait", timeout_s=0.5)
-    assert result["execution"] == "timed_out"
-    assert result["elapsed_s"] < 8
-    assert eventually(lambda: not alive(int(pid_file.read_text())), 2)
+    ident = agent.start(f"sleep 300 & echo $! >{pid_file}; wait")
+    assert eventually(lambda: pid_file.exists() and pid_file.read_text().strip())
+    result = agent.cancelled(ident)
+    assert result["execution"] == "killed"
+    assert "shell_replaced" in result["notes"]
+    assert eventually(lambda: not alive(int(pid_file.read_text())))
     assert agent.output("echo $v $PWD") == "1 /usr\n"
     agent.send_part("endings", load_part("endings"))
-    assert agent.run("sleep 300", timeout_s=0.5)["elapsed_s"] < 2, "late is not never"
+    assert "shell_replaced" not in agent.run("sleep 300", timeout_s=0.5).get("notes", ()), "late is not never"

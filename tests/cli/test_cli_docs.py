@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import typer.main
 
@@ -14,13 +15,16 @@ from checkrunner.findings.exit_code import EXIT_CODES
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
 
 
-def options() -> set[str]:
-    group = typer.main.get_command(app)
+def options(group: Any = None) -> set[str]:
+    """Those of all verbs, and of what verbs have below them."""
+    group = group or typer.main.get_command(app)
     found = set()
-    for command in group.commands.values():  # type: ignore[attr-defined]  # typer's own group type is not exported
+    for command in group.commands.values():
         for parameter in command.params:
             if parameter.param_type_name == "option" and parameter.name != "help":
                 found |= {name for name in parameter.opts if name.startswith("--")}
+        if hasattr(command, "commands"):
+            found |= options(command)
     return found
 
 

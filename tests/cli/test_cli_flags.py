@@ -25,14 +25,14 @@ def test_each_field_is_a_setting_or_is_said_to_be_none() -> None:
     fields = {field.name for field in dataclasses.fields(RunFlags)}
 
     assert fields - set(SETTINGS) == {
-        "limit", "extra_vars", "tags", "skip_tags", "allow_empty", "format_name", "output", "perfdata", "metrics",
+        "limit", "extra_vars", "tags", "skip_tags", "allow_empty", "output", "perfdata", "metrics",
     }  # fmt: skip
 
 
 def test_flags_become_the_words_that_give_them() -> None:
-    flags = RunFlags(inventory=["a b.yml", "web[1-9],"], limit="-x", become=True, forks="7", format_name="json")
+    flags = RunFlags(inventory=["a b.yml", "web[1-9],"], limit="-x", become=True, forks="7")
 
     assert arguments_of(flags) == [
-        "--inventory", "a b.yml", "--inventory", "web[1-9],", "--limit=-x", "--become", "--forks", "7", "--format", "json",
+        "--inventory", "a b.yml", "--inventory", "web[1-9],", "--limit=-x", "--become", "--forks", "7",
     ]  # fmt: skip
     assert arguments_of(RunFlags()) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC
 from typing import Any
 
 from hypothesis import strategies as st
@@ -17,6 +18,8 @@ from checkrunner.model.report import (
     NumberRange,
     Omission,
     Report,
+    Silenced,
+    Suppressed,
     Totals,
     ValueSummary,
     Variant,
@@ -55,6 +58,10 @@ counts = st.integers(0, 10**9)
 hosts = st.lists(texts, min_size=1, max_size=4).map(tuple) | st.integers(1, 3000).map(
     lambda number: tuple(f"node{at * 7:05d}" for at in range(number))
 )
+
+
+times = st.datetimes(timezones=st.just(UTC)).filter(lambda time: time.year >= 1000)
+silences = st.none() | st.builds(Silenced, until=times, why=texts, by=texts)
 
 
 @st.composite
@@ -137,6 +144,7 @@ def findings(draw: st.DrawFn) -> tuple[Finding, ...]:
                 folded_by=draw(st.sampled_from(["", "equal", "masked", "near"])),
                 explained_by=draw(st.sampled_from(["", "0" * 12])),
                 novelty=draw(st.sampled_from(["", "new", "known"])),
+                silenced=draw(silences),
                 since=draw(st.sampled_from([None, run_info().started_at])),
                 changes=draw(st.sampled_from([0, 5])),
                 notes=tuple(draw(st.lists(texts, max_size=3))),
@@ -144,8 +152,8 @@ def findings(draw: st.DrawFn) -> tuple[Finding, ...]:
                 fix=draw(texts),
             )
         )
-    times = draw(st.sampled_from([1, 1, 20]))
-    return tuple(replace(one, id=f"{at:012x}") for at, one in enumerate(made * times))
+    often = draw(st.sampled_from([1, 1, 20]))
+    return tuple(replace(one, id=f"{at:012x}") for at, one in enumerate(made * often))
 
 
 def totals(number: int = 9_999_999) -> Totals:
@@ -220,8 +228,13 @@ _reports = st.builds(
             phase=texts,
             reason=texts,
             hint=texts,
+            silenced=silences,
         ),
         max_size=9,
+    ).map(tuple),
+    suppressed=st.lists(
+        st.builds(Suppressed, hosts=texts, names=hosts, check=texts, until=times, strikes=counts, reason=texts),
+        max_size=5,
     ).map(tuple),
     drift=st.one_of(st.none(), drifts),
     metrics=st.lists(

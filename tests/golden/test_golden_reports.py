@@ -21,10 +21,13 @@ from checkrunner.render.schema import report_schema
 from checkrunner.testing import check_renderer
 
 FOLDER = Path(__file__).parent
+FORMS = sorted(set(RENDERERS) - {"html"})
+"""A page is looked at in a browser, not in a diff."""
+
 FILES = sorted(path for path in FOLDER.glob("*.*.*") if path.suffix[1:] in RENDERERS)
 
 
-@pytest.mark.parametrize("form", sorted(RENDERERS))
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("case", sorted(CASES))
 def test_golden(case: str, form: str) -> None:
     report = CASES[case]()
@@ -45,7 +48,7 @@ def test_every_format_keeps_the_contract(case: str, form: str) -> None:
 
 
 def test_no_golden_file_is_left_over() -> None:
-    known = {f"{case}.{made().run.exit_code}.{form}" for case, made in CASES.items() for form in RENDERERS}
+    known = {f"{case}.{made().run.exit_code}.{form}" for case, made in CASES.items() for form in FORMS}
 
     assert {path.name for path in FILES} == known
 

@@ -1,14 +1,22 @@
+"""The store: what is put into it comes back, and what is asked of it that it does not have."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
-from run_factory import at, cell, record
+from run_factory import PLAYBOOK, at, cell, record
 
 from checkrunner.history.codes import EXECUTIONS, HOST_STATES, VERDICTS
+from checkrunner.history.past import StoredPast
 from checkrunner.history.store import Store
-from checkrunner.model.history import Evidence, HostCell, RunView, Selection
+from checkrunner.model.errors import HistoryError
+from checkrunner.model.history import Evidence, HostCell, KeptOutput, RunView, Selection
+from checkrunner.model.options import HistoryOptions
 from checkrunner.model.results import (
     Execution,
     HostState,
@@ -20,6 +28,7 @@ from checkrunner.model.results import (
     Stream,
     VerdictState,
 )
+from checkrunner.testing.past import check_past
 
 
 @pytest.fixture
@@ -38,7 +47,7 @@ def test_a_run_comes_back_as_it_was_saved(store: Store) -> None:
             "c", execution=Execution.STUCK, reasons="abc", finding="F1", since=at(-5), trail=2**32 - 1
         ),
         ("web1", "disk[/var]"): cell("u", blind=True, was=VerdictState.WARN, since=None, execution=Execution.NOT_RUN),
-        ("web1", "load"): cell("o"),
+        ("web1", "load"): cell("o", finding="F2"),
     }
     hosts = {
         "web2": HostCell(state=HostState.REACHED, since=at(-9), trail=5),
@@ -55,8 +64,7 @@ def test_a_run_comes_back_as_it_was_saved(store: Store) -> None:
 
     back = store.view(number)
     assert back == RunView(**{**{name: getattr(saved.view, name) for name in RunView.__slots__}, "number": number})
-    assert list(back.hosts) == ["web2", "web1"]
-    assert list(back.checks) == ["load", "disk[/var]"]
+    assert (list(back.hosts), list(back.checks)) == (["web2", "web1"], ["load", "disk[/var]"])
     assert store.report_text(number) == saved.report_text
     summary = store.summary(number)
     assert (summary.number, summary.id, summary.elapsed_s, summary.hosts) == (1, saved.view.id, 2.5, 2)
@@ -65,6 +73,9 @@ def test_a_run_comes_back_as_it_was_saved(store: Store) -> None:
         VerdictState.CRIT: 1,
         VerdictState.UNKNOWN: 1,
     }
+    detail = store.detail(number)
+    assert (detail.hosts, detail.checks, detail.rows) == (("web2", "web1"), ("load", "disk[/var]"), (".c", "nu"))
+    assert detail.names == ("Check load", "Check disk[/var]")
 
 
 def a_slice(host: str, *texts: str) -> Slice:
@@ -79,7 +90,11 @@ def a_slice(host: str, *texts: str) -> Slice:
     )
 
 
-def test_evidence_names_its_own_host_though_equal_evidence_is_kept_once(store: Store, tmp_path: Path) -> None:
+def blobs(store: Store) -> int:
+    return store._database.number("SELECT count(*) FROM blob")
+
+
+def test_equal_evidence_and_outputs_are_kept_once_and_name_their_own_host(store: Store) -> None:
     evidence = {
         (host, "disk/x"): Evidence(
             reasons=(Reason(subject="rc", expected="0", actual="1", message="rc is 1"),),
@@ -88,10 +103,204 @@ def test_evidence_names_its_own_host_though_equal_evidence_is_kept_once(store: S
         )
         for host in ("web1", "web2")
     }
+    kept = [
+        KeptOutput(
+            host=host,
+            check="disk/x",
+            stream=Stream.STDOUT,
+            data=b"a\n" * 500,
+            tail=b"z\n",
+            total_bytes=9_000,
+            total_lines=4_000,
+            truncated=True,
+            note=host,
+        )
+        for host in ("web1", "web2")
+    ]
 
-    number = store.save(record(hosts={"web1": "disk/x:c", "web2": "disk/x:c"}, evidence=evidence), now=at(0))
+    number = store.save(record(hosts={"web1": "disk/x:c", "web2": "disk/x:c"}, evidence=evidence, kept=kept), now=at(0))
 
     assert {host: store.evidence(number, host, "disk/x") for host, _ in evidence} == {
         host: piece for (host, _), piece in evidence.items()
     }
     assert store.evidence(number, "web3", "disk/x") == Evidence()
+    assert store.outputs(number) == kept
+    assert store.output(number, "web2", "disk/x", Stream.STDOUT) == kept[1]
+    assert store.output(number, "web2", "disk/x", Stream.STDERR) is None
+    assert store.kept_streams(number) == {("web1", "disk/x"): [Stream.STDOUT], ("web2", "disk/x"): [Stream.STDOUT]}
+    assert blobs(store) == 4  # checks, evidence, an output and its end
+
+
+def test_texts_that_are_no_unicode_can_be_stored_and_asked_for(store: Store) -> None:
+    odd = "/srv/\udcff.yml"
+    saved = record(hosts={"web\udcff": "disk:c"}, playbook=odd, harmed={("web\udcff", "disk"): "bad \ud800"})
+
+    number = store.save(saved, now=at(0))
+
+    assert list(store.view(number).hosts) == ["web?"]
+    assert store.last(odd, Selection()) == number
+    assert store.strikes(odd)[0][3] == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "number"),
+    [("1", 1), ("last", 3), ("-1", 3), ("-3", 1), (" 2 ", 2), ("20260102T000007Z-000007", 3), ("20260102T000007", 3)],
+)
+def test_a_run_is_called_by_number_id_or_place(store: Store, word: str, number: int) -> None:
+    for minute in (5, 6, 7):
+        store.save(record(minute), now=at(minute))
+
+    assert store.find(word) == number
+
+
+@pytest.mark.parametrize(
+    ("word", "message", "hint"),
+    [
+        ("7", "no run is called '7'", "The newest are 2 (20260102T000006Z-000006), 1 (20260102T000005Z-000005)"),
+        ("-3", "-3 is not there: it has 2 runs", "The newest are 2"),
+        ("20260102T00000", "2 runs begin with '20260102T00000'", "They are 20260102T000006Z-000006, 20260102T000005Z"),
+        ("%", "no run is called '%'", "The newest"),
+        ("", "no run is called ''", "The newest"),
+    ],
+)
+def test_what_is_no_run_is_told_with_those_that_are(store: Store, word: str, message: str, hint: str) -> None:
+    for minute in (5, 6):
+        store.save(record(minute), now=at(minute))
+
+    with pytest.raises(HistoryError) as caught:
+        store.find(word)
+
+    assert caught.value.message == f"history {store.path}: {message}"
+    assert caught.value.hint.startswith(hint)
+    for ask in (store.view, store.report_text, store.detail, store.outputs, store.summary):
+        with pytest.raises(HistoryError, match="it has no run 9"):
+            ask(9)
+
+
+def test_runs_of_the_same_playbook_and_selection_are_a_series(store: Store) -> None:
+    runs: list[dict[str, Any]] = [{}, {"ended": "interrupted"}, {"limit": "web1"}, {"playbook": "other"}, {}]
+    for minute, fields in enumerate(runs, start=1):
+        store.save(record(minute, **fields), now=at(minute))
+
+    assert store.last(PLAYBOOK, Selection()) == 5
+    assert store.last(PLAYBOOK, Selection(), before=5) == 1
+    assert store.last(PLAYBOOK, Selection(), before=5, ended="") == 2
+    assert store.last(PLAYBOOK, Selection(limit="web1")) == 3
+    assert store.last("missing", Selection()) is None
+    assert [run.number for run in store.runs(playbook="other")] == [4]
+    assert [run.number for run in store.runs(limit=2)] == [5, 4]
+    assert (store.count(), store.count(playbook=PLAYBOOK)) == (5, 4)
+
+
+def test_a_run_is_stored_once(store: Store) -> None:
+    store.save(record(1), now=at(1))
+
+    with pytest.raises(HistoryError, match="it has run 20260102T000001Z-000001 already"):
+        store.save(record(1), now=at(1))
+
+    assert store.count() == 1
+    assert store.save(record(2), now=at(2)) == 2
+
+
+def test_accepted_outputs_are_kept_though_their_run_is_gone(tmp_path: Path) -> None:
+    options = HistoryOptions(runs=1)
+    lines = ("a", "b \udcff")
+    with Store.open(tmp_path / "h.db", create=True, options=options) as store:
+        saved = record(1, {"web1": "conf:o", "web2": "conf:o"}, baselined={("web1", "conf"): lines})
+        number = store.save(saved, now=at(1))
+        assert store.baselined_cells(number) == [("web1", "conf")]
+        assert store.baselined(number, "web1", "conf") == lines
+        assert store.baselined(number, "web2", "conf") is None
+
+        accepted = store.accept_baselines(
+            number, [("web1", "conf"), ("web2", "conf")], now=at(2), by="anna", why="as agreed"
+        )
+        store.save(record(3), now=at(3))
+
+        assert [(one.host, one.check, one.lines, one.run, one.playbook) for one in accepted] == [
+            ("web1", "conf", lines, saved.view.id, PLAYBOOK)
+        ]
+        assert store.count() == 1
+        assert store.baselines(PLAYBOOK) == store.baselines() == accepted
+        past = StoredPast(store, PLAYBOOK, Selection(), at(4))
+        assert past.baseline("web1", "conf") == accepted[0]
+        assert store.drop_baselines(PLAYBOOK, [("web1", "conf"), ("web9", "conf")]) == 1
+        assert store.baselines() == []
+        with pytest.raises(HistoryError, match="it has no run 1"):
+            store.accept_baselines(number, [("web1", "conf")], now=at(5))
+
+
+def test_a_silence_holds_until_it_ends_or_is_taken_back(store: Store) -> None:
+    first = store.silence("web*", "disk", until=at(60), why="new disk", by="anna", now=at(0))
+    longer = store.silence("web1", "*", until=at(90), why="moved", by="ben", now=at(1))
+
+    assert store.silences(at(59)) == [first, longer]
+    assert store.silences(at(60)) == [longer]
+    past = StoredPast(store, PLAYBOOK, Selection(), at(59))
+    assert past.silence("web1", "disk") == longer
+    assert past.silence("web2", "disk") == first
+    assert past.silence("web2", "load") is None
+    assert store.end_silence(longer.number, now=at(61)) == replace(longer, ended_at=at(61))
+    assert store.silences(at(62)) == []
+    assert store.end_silence(first.number, now=at(99)) == first
+    assert store.silences() == [first, replace(longer, ended_at=at(61))]
+    with pytest.raises(HistoryError, match="it has no silence 7"):
+        store.end_silence(7, now=at(0))
+
+
+def test_a_check_that_does_harm_again_and_again_is_not_run_for_a_while(store: Store) -> None:
+    harmed = {("web1", "disk"): "could not be ended"}
+    for minute in (1, 2):
+        store.save(record(minute, harmed=harmed), now=at(minute))
+    assert store.suppressions(at(2)) == []
+    assert store.strikes(PLAYBOOK) == [(PLAYBOOK, "web1", "disk", 2, "could not be ended")]
+
+    store.save(record(3, harmed=harmed), now=at(3))
+
+    (found,) = store.suppressions(at(3), PLAYBOOK)
+    assert (found.host, found.check, found.strikes, found.since, found.until) == (
+        *("web1", "disk", 3),
+        *(at(1), at(3) + timedelta(seconds=2.5, days=1)),
+    )
+    assert StoredPast(store, PLAYBOOK, Selection(), at(4)).suppression("web1", "disk") == found
+    assert StoredPast(store, "other", Selection(), at(4)).suppression("web1", "disk") is None
+    # It is not run meanwhile, which says nothing; once it is run again, one more time is enough.
+    not_run = {("web1", "disk"): cell("u", execution=Execution.NOT_RUN)}
+    store.save(record(4, view={"cells": not_run}), now=at(4))
+    assert store.suppressions(found.until) == []
+    store.save(record(5, harmed=harmed), now=at(5))
+    assert [one.strikes for one in store.suppressions(at(6))] == [4]
+    assert store.resume([(PLAYBOOK, "web1", "disk"), (PLAYBOOK, "web1", "load")]) == 1
+    assert (store.suppressions(at(6)), store.strikes()) == ([], [])
+
+
+def test_harm_that_did_not_come_again_is_forgotten(store: Store) -> None:
+    store.save(record(1, harmed={("web1", "disk"): "x"}), now=at(1))
+    lost = {("web1", "disk"): cell("u", execution=Execution.LOST)}
+
+    store.save(record(2, view={"cells": lost}), now=at(2))
+    assert len(store.strikes()) == 1
+    store.save(record(3), now=at(3))
+
+    assert store.strikes() == []
+
+
+def test_the_past_of_a_run_is_what_the_last_comparable_one_showed(store: Store) -> None:
+    cells = {("web1", "disk"): cell("c", finding="F1"), ("web1", "load"): cell("o")}
+    store.save(record(1, view={"cells": cells}, shapes={("web1", "load"): frozenset({"up # days"})}), now=at(1))
+    store.save(record(2, ended="interrupted"), now=at(2))
+    empty = StoredPast(store, "other", Selection(), at(3))
+    past = StoredPast(store, PLAYBOOK, Selection(), at(3))
+
+    store.save(record(4, shapes={("web1", "load"): frozenset({"other"})}), now=at(4))
+
+    for one in (empty, past):
+        check_past(one)
+    assert (empty.findings(), empty.view(), empty.shapes("web1", "load")) == (None, None, None)
+    assert past.findings() == {"F1"}
+    assert past.shapes("web1", "load") == {"up # days"}
+    assert past.shapes("web1", "disk") is None
+    view = past.view()
+    assert view
+    assert view.number == 1
+    assert StoredPast(store, PLAYBOOK, Selection(), at(5)).shapes("web1", "load") == {"other"}

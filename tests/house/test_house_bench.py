@@ -36,7 +36,16 @@ def test_a_list_of_commands_becomes_a_playbook_of_exactly_these(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     "name",
-    ["startup.py", "report_size.py", "inventory.py", "planted.py", "context.py", "redaction.py", "html_report.py"],
+    [
+        "startup.py",
+        "report_size.py",
+        "inventory.py",
+        "planted.py",
+        "context.py",
+        "redaction.py",
+        "html_report.py",
+        "history.py",
+    ],
 )
 def test_benchmarks_say_how_they_are_used(name: str) -> None:
     done = subprocess.run(

@@ -40,6 +40,8 @@ MAY_IMPORT = {
 # A path with "*" is a prefix.
 DOORS = {
     "asyncssh": ["link/transports/ssh*"],
+    "cronsim": ["app/periods"],
+    "filelock": ["app/lock"],
     "cryptography": ["load/vault"],
     "yaml": ["load/", "plainyaml"],
     "jinja2": ["plan/templates*", "render/html*"],

@@ -14,7 +14,18 @@ from pathlib import Path
 import pytest
 from house_tree import ROOT
 
-HEAVY = {"ClusterShell", "asyncio", "asyncssh", "cryptography", "jinja2", "psutil", "pydantic", "rich", "yaml"}
+HEAVY = {
+    "ClusterShell",
+    "asyncio",
+    "asyncssh",
+    "cryptography",
+    "jinja2",
+    "psutil",
+    "pydantic",
+    "rich",
+    "sqlite3",
+    "yaml",
+}
 START = """
 import gc, sys
 def collections():

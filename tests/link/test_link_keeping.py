@@ -133,7 +133,7 @@ def run() -> Iterator[str]:
     for path in places(name):
         for guard in guards(path):
             os.kill(guard, signal.SIGTERM)
-    wait_until(lambda: not places(name))
+    wait_until(lambda: not places(name), deadline_s=60)
 
 
 def places(run: str) -> list[Path]:
@@ -175,7 +175,7 @@ def test_captures_stay_under_the_names_of_their_checks(run: str) -> None:
         await transport.aclose()
 
     run_async(main())
-    wait_until(lambda: any(guards(path) for path in places(run)))
+    wait_until(lambda: any(guards(path) for path in places(run)), deadline_s=60)
     (place,) = places(run)
     assert place.name.endswith("-web_01_")
     found = {path.name: path.read_text() for path in place.iterdir() if path.name != "lock"}
@@ -196,7 +196,7 @@ def test_what_was_taken_over_after_a_lost_link_stays_as_well(run: str) -> None:
         await transport.aclose()
 
     run_async(main())
-    wait_until(lambda: any(guards(path) for path in places(run)))
+    wait_until(lambda: any(guards(path) for path in places(run)), deadline_s=60)
     (place,) = places(run)
     assert (place / "c.stdout").read_text().split()[-1] == "30000"
     assert (place / "later.stdout").read_text() == "later\n"

@@ -16,6 +16,7 @@ from checkrunner.load.inventory import load_inventory, load_inventory_with_origi
 from checkrunner.load.patterns import select
 from checkrunner.load.playbook import load_playbook
 from checkrunner.load.schema import (
+    BaselineModel,
     BlockModel,
     CheckModel,
     ConsensusModel,
@@ -46,7 +47,7 @@ INVENTORY = (ROOT / "docs" / "inventory.md").read_text(encoding="utf-8")
 
 MODELS: list[type[BaseModel]] = [
     *(PlayModel, ParamModel, CheckModel, ExpectModel, TextModel, SliceModel, PromptModel, SampleModel),
-    *(LoopControlModel, ParseModel, ExtractModel, LevelsModel, ConsensusModel, QuorumModel),
+    *(LoopControlModel, ParseModel, ExtractModel, LevelsModel, ConsensusModel, QuorumModel, BaselineModel),
     *(SharedModel, BlockModel, IncludeModel),
 ]
 

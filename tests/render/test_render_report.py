@@ -111,6 +111,7 @@ def test_the_schema_knows_every_field_of_the_model(kind: Any, part: dict[str, An
 
 def test_renderers_are_found_by_name() -> None:
     assert {name: type(renderer(name)).__name__ for name in RENDERERS} == {
+        "html": "HtmlRenderer",
         "json": "JsonRenderer",
         "junit": "JunitRenderer",
         "markdown": "MarkdownRenderer",

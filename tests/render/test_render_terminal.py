@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from checkrunner.findings.totals import count
-from checkrunner.model.report import Finding, NumberRange, Report, RunInfo, Totals, Wait
+from checkrunner.model.report import Finding, NumberRange, Report, RunInfo, Silenced, Totals, Wait
 from checkrunner.model.results import Execution, HostState, Reason, Severity, VerdictState
 from checkrunner.render.choice import telling_reasons
 from checkrunner.render.terminal import TerminalRenderer
@@ -110,3 +110,37 @@ def test_warnings_alone_stay() -> None:
 
     assert tuple(telling_reasons(finding("x", *both, verdict=VerdictState.WARN))) == both
     assert tuple(telling_reasons(finding("x", *both))) == both
+
+
+def test_since_when_and_how_restless_it_is_is_told() -> None:
+    began = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+    text = shown(finding(since=began - timedelta(days=3), changes=5))
+
+    assert "\n      on a, since 2025-12-30 03:04 UTC (3 days)\n" in text
+    assert "\n      flapping: 5 changes in the last 10 runs\n" in text
+    assert "since" not in shown(finding(since=began))
+
+
+def test_what_is_silenced_is_a_line_below_the_rest() -> None:
+    silenced = Silenced(until=datetime(2026, 1, 4, 8, tzinfo=UTC), why="known\x1b[2J", by="anna")
+
+    text = shown(finding("a", reason("rc"), silenced=silenced), finding("b", reason("rc")))
+
+    assert text.index("CRIT  b") < text.index(
+        "\nSilenced\n  - CRIT a on a: silenced until 2026-01-04 08:00 UTC by anna: known"
+    )
+    assert "\x1b" not in text
+
+
+def test_a_long_report_ends_with_its_findings_in_short() -> None:
+    many = [finding(f"c{at}", reason("rc", message="far " * 50)) for at in range(20)]
+
+    text = shown(*many, width=80)
+
+    short = text.partition("\nIn short\n")[2].splitlines()
+    assert short[0].startswith("  CRIT  c0 on a: far far")
+    assert short[0].endswith("...")
+    assert max(map(len, short)) <= 80
+    assert short[15] == "        5 more"
+    assert "In short" not in shown(*many[:5], width=80)

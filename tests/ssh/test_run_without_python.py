@@ -69,6 +69,9 @@ def test_a_run_on_a_host_with_nothing_but_busybox(small: CommandLine) -> None:
     assert "version 1.23" in str(outcome.finding("fails"))
     assert "not available: " in str(report["warnings"])
 
+    kept = small.call_here(small.argv("read", "last", "h1", "fails"))
+    assert (kept.code, kept.stdout) == (0, "version 1.23\n"), kept.stderr
+
 
 LOST = """
 - hosts: all

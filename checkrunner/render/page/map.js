@@ -8,7 +8,7 @@ const MOST_PRINTED = 250;
 const rowOf = data.rows.of.map((row) => row.replace(/(\d+)(\D)/g, (_, number, letter) => letter.repeat(Number(number))));
 const packedRow = (host) => rowOf[data.rows.at[host]];
 const lowerChecks = data.checks.map((key, at) => `${key} ${data.names[at]}`.toLowerCase());
-const unseen = items.filter((item) => item.element.closest("#unseen"));
+const unseen = items.filter((item) => item.element.closest("#unseen, #silenced .items"));
 const skipped = items.filter((item) => item.entry[0] === "s" && item.element.id);
 
 const view = $("#view");
@@ -80,7 +80,7 @@ function choose() {
 // ---- drawing
 
 function layOut() {
-  const longest = map.rows.reduce((most, host) => Math.max(most, shortName(host).length), 0);
+  const longest = map.rows.reduce((most, host) => Math.max(most, shortName(host).length), 7);
   const room = $("#grid").clientWidth - 2;
   map.side = Math.round(Math.min(longest * 7.8 + 20, Math.max(96, room * 0.36), 300));
   map.width = Math.max(room < 600 ? 20 : 15, Math.min(36, Math.floor((room - map.side) / Math.max(1, map.columns.length))));
