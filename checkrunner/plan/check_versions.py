@@ -21,12 +21,13 @@ _HIDDEN = "<hidden>"
 _COMMAND = ("run", "argv", "env", "cwd", "delegate_to", "sample", "duration_s", "stdin_tty")
 _RULES = (
     *("expect", "warn_if", "crit_if", "severity", "parse", "extracts", "levels", "consensus", "quorum", "until"),
+    "baseline",
     *("when", "requires", "needs"),
 )
 _TASK_COMMAND = ("module", "args", "environment")
 _TASK_RULES = ("failed_when", "changed_when", "ignore_errors")
 _RULE_PARTS = frozenset(
-    {"warn_if", "crit_if", "until", "levels", "when", "parse", "extract", "expect", *_TASK_RULES, "that"}
+    {"warn_if", "crit_if", "until", "levels", "when", "parse", "extract", "expect", "baseline", *_TASK_RULES, "that"}
 )
 _UNTOLD = frozenset({"why", "fix", "slice", "loop"})
 """Parts that are neither. Which items a loop has makes it no other check: each of them has a past of its own."""

@@ -364,5 +364,5 @@ def test_each_pair_that_differs_is_in_one_change(
     }
     gone = {(name, "") for name in before.hosts.keys() - after.hosts.keys()}
     assert set(found) == expected | gone
-    turned = [replace(one, cells=dict(reversed(one.cells.items()))) for one in (before, after)]
+    turned = [replace(one, cells=dict(list(one.cells.items())[::-1])) for one in (before, after)]
     assert drift_of(*turned) == drift
