@@ -116,6 +116,8 @@ class _Recording:
                 number = self._save(report)
             except HistoryError as error:
                 self._trouble = f"{error}; this run is not stored"
+            except KeyboardInterrupt:  # the report is there, and is what was wanted
+                self._trouble = "the run was interrupted while it was stored; it is not stored"
             except Exception as error:  # noqa: BLE001 - hosts were asked for this report: no fault in storing it may lose it
                 self._trouble = f"this run is not stored, for a fault in checkrunner: {error!r}"
         if self._trouble:

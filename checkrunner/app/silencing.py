@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from checkrunner.history.store import Store
+from checkrunner.load.moments import until_of
 from checkrunner.model.errors import UsageError, nearest
 from checkrunner.model.history import RunView, Selection, Silence, check_fits, name_fits
 from checkrunner.model.people import Silencing
 
-__all__ = ["make_silence"]
+__all__ = ["AskedSilence", "asked_silence", "make_silence"]
 
 _LOOKED_AT = 200
 _MOST_VIEWS = 8
@@ -18,32 +20,36 @@ _MOST_VIEWS = 8
 _LONGEST_WORD, _LONGEST_WHY = 200, 500
 
 
-def make_silence(
-    store: Store,
-    host: str,
-    check: str,
-    *,
-    until: datetime,
-    why: str,
-    by: str,
-    now: datetime,
-    mask: Callable[[str], str],
-) -> Silencing:
-    """Silence checks on hosts, by names or patterns with ``*``. What no stored run knows is silenced too, with a
-    warning: it may come yet, or be misspelt. `why` is masked.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedSilence:
+    """What a user asks to be silenced."""
 
-    Raises UsageError for words that cannot be names, and where nobody says why.
-    """
+    host: str
+    check: str
+    until: datetime
+    why: str
+
+
+def asked_silence(
+    host: str, check: str, *, until: str, why: str, now: datetime, in_zone: Callable[[datetime], datetime]
+) -> AskedSilence:
+    """What the words of a user mean (`until`: see `load.moments`). Raises UsageError for words that cannot be names,
+    for a time that is none or past, and where nobody says why."""
     _check_word("HOST", host)
     _check_word("CHECK", check)
     why = " ".join(why.split())
     if not why:
-        raise UsageError(
-            "a silence needs a reason", hint="Say why, for those who read reports: --why 'disk is on order'"
-        )
+        hint = "Say why, for those who read reports: --why 'disk is on order'"
+        raise UsageError("a silence needs a reason", hint=hint)
     if len(why) > _LONGEST_WHY:
         raise UsageError(f"a reason has at most {_LONGEST_WHY} characters, this one {len(why):,}")
-    silence = store.silence(host, check, until=until, why=mask(why), by=by, now=now)
+    return AskedSilence(host=host, check=check, until=until_of(until, now, in_zone), why=why)
+
+
+def make_silence(store: Store, asked: AskedSilence, *, by: str, now: datetime, mask: Callable[[str], str]) -> Silencing:
+    """Silence checks on hosts, by names or patterns with ``*``. What no recent run knows is silenced too, with a
+    warning: it may come yet, or be misspelt. The reason is masked."""
+    silence = store.silence(asked.host, asked.check, until=asked.until, why=mask(asked.why), by=by, now=now)
     views = list(_newest(store))
     covered = {cell for view in views for cell in view.cells if silence.covers(*cell)}
     return Silencing(

@@ -42,7 +42,7 @@ baseline = typer.Typer(
 
 
 @baseline.command("accept", epilog=_ACCEPT_EXAMPLES)
-def accept(
+def _accept(
     run: Annotated[
         str | None,
         typer.Argument(
@@ -83,7 +83,7 @@ def accept(
 
 
 @baseline.command("show")
-def show(
+def _show(
     host: _Hosts = None,
     check: _Checks = None,
     playbook: _Playbook = None,
@@ -113,7 +113,7 @@ def show(
 
 
 @baseline.command("drop")
-def drop(
+def _drop(
     host: _Hosts = None,
     check: _Checks = None,
     playbook: _Playbook = None,

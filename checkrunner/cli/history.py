@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from checkrunner.cli.failure import forget_stdout
+from checkrunner.cli.groups import is_below
 from checkrunner.cli.options import History
 from checkrunner.cli.suppressed import resume, suppressed
 
@@ -39,14 +40,9 @@ def _runs(
 
     Each run is stored unless --history none says otherwise, for 90 days and at most 1,000 of a playbook.
     """
-    from checkrunner.model.errors import UsageError
     from checkrunner.settings import resolve_settings
 
-    if context.invoked_subcommand is not None:
-        sources = [context.get_parameter_source(name) for name in context.params]
-        if any(source is not None and source.name == "COMMANDLINE" for source in sources):
-            word = context.invoked_subcommand
-            raise UsageError(f"options of `history {word}` come behind it", hint=f"checkrunner history {word} --help")
+    if is_below(context, "history"):
         return None
     return _list(resolve_settings({"history": history, "color": color}), playbook, limit, format_name)
 

@@ -10,7 +10,7 @@ import typer
 
 from checkrunner.cli.delivery import not_written
 from checkrunner.cli.failure import forget_stdout
-from checkrunner.cli.options import TokensOf
+from checkrunner.cli.options import History, TokensOf
 
 if TYPE_CHECKING:  # only for their names: importing them is put off until they are wanted
     from checkrunner.app.stored import Loaded
@@ -71,6 +71,7 @@ def report(
         ),
     ] = None,
     tokens_of: TokensOf = None,
+    history: History = None,
     color: Annotated[str | None, typer.Option("--color", metavar="WHEN", help="auto, always or never.")] = None,
 ) -> int:
     """Show the report of a run, from a file or from the history, or write it in other formats.
@@ -84,7 +85,9 @@ def report(
     from checkrunner.model.errors import UsageError
     from checkrunner.settings import resolve_settings
 
-    settings = resolve_settings({"budget_tokens": budget_tokens, "tokens_of": tokens_of, "color": color})
+    settings = resolve_settings(
+        {"budget_tokens": budget_tokens, "tokens_of": tokens_of, "history": history, "color": color}
+    )
     if not for_llm:
         return _convert(file, format_name or ("" if output else "terminal"), output or (), settings)
     if format_name is not None or output:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from checkrunner.cli.groups import is_below
 from checkrunner.cli.options import History
 
 __all__ = ["SILENCE_EXAMPLES", "silence", "silences"]
@@ -49,18 +50,17 @@ def silence(
     from checkrunner.app.identity import user_of
     from checkrunner.app.masking import redactor_of
     from checkrunner.app.recording import open_store
-    from checkrunner.app.silencing import make_silence
-    from checkrunner.load.moments import until_of
+    from checkrunner.app.silencing import asked_silence, make_silence
     from checkrunner.render.people import silencing_lines
     from checkrunner.render.safe import safe
     from checkrunner.settings import resolve_settings
 
     settings = resolve_settings({"history": history})
     now = datetime.now(UTC)
-    end = until_of(until, now, datetime.astimezone)
+    asked = asked_silence(host, check, until=until, why=why, now=now, in_zone=datetime.astimezone)
     mask, by = redactor_of(settings).redact, user_of(settings.environment)
     with open_store(settings, create=True) as store:
-        made = make_silence(store, host, check, until=end, why=why, by=by, now=now, mask=mask)
+        made = make_silence(store, asked, by=by, now=now, mask=mask)
     for line in silencing_lines(made, now):
         typer.echo(line)
     for warning in made.warnings:
@@ -85,7 +85,7 @@ def _list(
     history: History = None,
 ) -> None:
     """List the silences that hold, the oldest first. `silences end` takes one back."""
-    if context.invoked_subcommand is not None:
+    if is_below(context, "silences"):
         return
     from checkrunner.app.recording import open_store
     from checkrunner.model.errors import UnknownNameError
@@ -107,7 +107,7 @@ def _list(
 
 
 @silences.command("end")
-def end(
+def _end(
     numbers: Annotated[list[int], typer.Argument(metavar="NUMBER...", help="Numbers as `silences` lists them.")],
     history: History = None,
 ) -> int:

@@ -19,7 +19,7 @@ _PANEL = "Sweep"
 
 Playbooks = Annotated[
     list[str],
-    typer.Argument(metavar="PLAYBOOK...", help="Playbook files, or bare names of shipped ones such as linux-health."),
+    typer.Argument(metavar="PLAYBOOK", help="Playbook files, or bare names of shipped ones such as linux-health."),
 ]
 
 

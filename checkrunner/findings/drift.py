@@ -136,12 +136,22 @@ class _Comparison:
             if state is HostState.NOT_TRIED or now.state is HostState.NOT_TRIED:
                 continue
             kind = _host_kind(state, now.state)
-            if kind is None:
+            flapped = was is not None and was.is_flapping
+            stays = kind is None and now.state is not HostState.REACHED and flapped and not now.is_flapping
+            if kind is None and not stays:
                 self._unchanged += now.state is not HostState.REACHED
                 continue
-            flapping = now.is_flapping and was is not None and was.is_flapping
-            kind = ChangeKind.FLAPPING if now.is_flapping and not flapping else kind
-            key = (kind, "", str(state or ""), str(now.state), flapping, self._silent(host, ""), "")
+            if now.is_flapping and not flapped:
+                kind = ChangeKind.FLAPPING
+            key = (
+                kind or ChangeKind.UNSEEN,
+                "",
+                str(state or ""),
+                str(now.state),
+                now.is_flapping and flapped,
+                self._silent(host, ""),
+                _STAYS if stays else "",
+            )
             self._fold(key, "", host, now.since, was.since if was else None, "")
         if self._alike:
             for host, was in before.items():

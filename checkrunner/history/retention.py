@@ -21,15 +21,18 @@ _WITH_BLOBS = (("evidence", "blob"), ("output", "data"), ("output", "tail"), ("b
 _LEAST_FREE = 64
 
 
-def outdated(connection: sqlite3.Connection, options: HistoryOptions, now: datetime, most: int) -> list[int]:
-    """Runs that are older than is kept, and those of each series beyond the number that is kept; the oldest first."""
+def outdated(
+    connection: sqlite3.Connection, options: HistoryOptions, now: datetime, most: int, *, after: int | None = None
+) -> list[int]:
+    """Runs that are older than is kept, and those of each series beyond the number that is kept; the oldest first.
+    With `after`, a run that was just stored, of its series alone: the others have not grown."""
     oldest = time_to(now - timedelta(seconds=options.keep_s))
     rows = connection.execute("SELECT number FROM run WHERE started_at < ? ORDER BY number LIMIT ?", (oldest, most))
     found = {number for (number,) in rows.fetchall()}
-    for (series,) in connection.execute("SELECT DISTINCT series FROM run").fetchall():
+    grown = "SELECT DISTINCT series FROM run WHERE ? IS NULL OR number = ?"
+    for (series,) in connection.execute(grown, (after, after)).fetchall():
         rows = connection.execute(
-            "SELECT number FROM run WHERE series = ? ORDER BY number DESC LIMIT ? OFFSET ?",
-            (series, -1, options.runs),
+            "SELECT number FROM run WHERE series = ? ORDER BY number DESC LIMIT -1 OFFSET ?", (series, options.runs)
         )
         found |= {number for (number,) in rows.fetchall()}
     return sorted(found)[:most]

@@ -80,7 +80,7 @@ class Store:
                 number = write(connection, prepared, self._options, now)
             except sqlite3.IntegrityError as error:
                 raise HistoryError(f"it has run {record.view.id} already", str(self.path)) from error
-            gone = delete_runs(connection, outdated(connection, self._options, now, AT_A_TIME))
+            gone = delete_runs(connection, outdated(connection, self._options, now, AT_A_TIME, after=number))
         self._shrink(AT_A_TIME - gone)
         free_pages(self._database)
         return number

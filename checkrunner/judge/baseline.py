@@ -83,7 +83,7 @@ def judged(verdict: Verdict, severity: Severity, comparison: Comparison, baselin
     verdict = combined(verdict, state, Reason(subject=SUBJECT, expected="as accepted", actual=actual, message=message))
     for line in comparison.gone[:_MOST_GONE]:
         verdict = _with(verdict, f"gone: {clip(line, _LINE)}")
-    if left := gone - _MOST_GONE:
+    if (left := gone - _MOST_GONE) > 0:
         verdict = _with(verdict, f"gone: {left} more line{'' if left == 1 else 's'}")
     return verdict
 

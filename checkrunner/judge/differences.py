@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 __all__ = ["Difference", "differences"]
 
 _MOST_EDITS = 400
-"""More differences than these are not put in order: with so many it does not matter which of two equal lines is new."""
+"""With more differences than these, which of two equal lines is new does not matter: they are paired one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +32,7 @@ def differences(then: Sequence[str], now: Sequence[str], *, ordered: bool = True
     start = _common(then, now)
     end = _common(then[start:][::-1], now[start:][::-1])
     old, new = then[start : len(then) - end], now[start : len(now) - end]
-    found = _in_order(old, new) if ordered else None
-    if found is None:
-        found = _surplus(old, new), _surplus(new, old)
+    found = (_in_order(old, new) or _moved(old, new)) if ordered else (_surplus(old, new), _surplus(new, old))
     gone, more = found
     return Difference(more=tuple(start + at for at in more), gone=tuple(start + at for at in gone))
 
@@ -57,6 +56,31 @@ def _surplus(of: Sequence[str], over: Sequence[str]) -> list[int]:
             left[of[at]] -= 1
             found.append(at)
     return found[::-1]
+
+
+def _moved(old: Sequence[str], new: Sequence[str]) -> tuple[list[int], list[int]]:
+    """The same for any number of differences, at the cost of sorting: each line is paired with the next equal one, and
+    the longest run of pairs that are in order stays."""
+    places: dict[str, list[int]] = {}
+    for at in range(len(old) - 1, -1, -1):
+        places.setdefault(old[at], []).append(at)
+    pairs = [(places[line].pop(), at) for at, line in enumerate(new) if places.get(line)]
+    # The last pair of the best run of each length, and for each pair the one before it in its run.
+    ends: list[int] = []
+    last: list[int] = []
+    before: list[int] = []
+    for number, (at, _) in enumerate(pairs):
+        length = bisect_left(ends, at)
+        before.append(last[length - 1] if length else -1)
+        ends[length : length + 1] = [at]
+        last[length : length + 1] = [number]
+    stays_old, stays_new = set(), set()
+    number = last[-1] if last else -1
+    while number >= 0:
+        stays_old.add(pairs[number][0])
+        stays_new.add(pairs[number][1])
+        number = before[number]
+    return [at for at in range(len(old)) if at not in stays_old], [at for at in range(len(new)) if at not in stays_new]
 
 
 def _in_order(old: Sequence[str], new: Sequence[str]) -> tuple[list[int], list[int]] | None:

@@ -14,8 +14,8 @@ from checkrunner.render.safe import safe
 __all__ = ["cell", "code", "fence", "prose"]
 
 _SPEAKING = re.compile(r"[@#$]|://|www\.|:[\w+-]+:|\bGH-\d|[!%&~^]\w|\[\w+:|^[0-9a-f]{7,40}$", re.IGNORECASE)
-_PUNCTUATION = re.compile(r"[\\`*\[\]<>~|]|&(?=[#\w])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-_BLOCK = re.compile(r"([#+=:-]|\d+(?=[.)]))")
+_PUNCTUATION = re.compile(r"[\\`*\[\]<~]|&(?=[#\w])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_BLOCK = re.compile(r"[#+=:>|-]|\d+(?=[.)])")
 _TICKS = re.compile("`+")
 _ENTITIES = str.maketrans({char: f"&#{ord(char)};" for char in "&<>\"'`|\\*_[]~:@#$!^/.()-+={}%"})
 
@@ -47,7 +47,7 @@ def cell(text: str, *, as_code: bool = False) -> str:
 
 def _in_cell(text: str, *, as_code: bool) -> str:
     if not as_code:
-        return _escaped(text).replace("\\\\", "&#92;").replace("\\|", "&#124;")
+        return _escaped(text).replace("\\\\", "&#92;").replace("|", "&#124;")
     return f"<code>{text.translate(_ENTITIES)}</code>" if any(char in text for char in "|`\\") else code(text)
 
 

@@ -246,12 +246,12 @@ def _numbered(piece: Slice) -> Iterator[str]:
 
 
 def _labelled(label: str, text: str) -> Iterator[str]:
-    """A text of the playbook's author. Of several lines, some are often meant to be typed."""
+    """A text of the playbook's author. What is to be done is often to be typed, and so are some of several lines."""
     lines = text.strip().splitlines()
     if not lines:
         return
     yield ""
-    if len(lines) == 1:
+    if len(lines) == 1 and label != "Fix":
         yield f"**{label}:** {prose(lines[0])}"
         return
     yield f"**{label}:**"

@@ -65,6 +65,14 @@ def test_a_check_does_harm_that_cannot_be_ended_or_takes_its_session_along() -> 
     }
 
 
+def test_of_several_checks_whose_sessions_were_lost_none_is_to_blame() -> None:
+    one, two = (ended(key, Execution.LOST, LINK_LOST) for key in ("one", "two"))
+    assert two.result
+    two = replace(two, result=replace(two.result, session="other"))
+
+    assert dict(harm_of(host("web1", one, two))) == {}
+
+
 def test_healthy_outputs_that_were_kept_say_what_lines_look_like() -> None:
     def kept(key: str, data: bytes) -> KeptOutput:
         return KeptOutput(

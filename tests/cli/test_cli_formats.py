@@ -133,21 +133,20 @@ def stored(folder: Path) -> Path:
             ("fine01", "disk-space"): Cell(verdict=VerdictState.OK, since=began),
         },
     )
-    path = folder / ".local" / "state" / "checkrunner" / "history.db"
-    path.parent.mkdir(parents=True)
-    with Store.open(path, create=True) as store:
+    with Store.open(folder / "history.db", create=True) as store:
         store.save(RunRecord(report=report, report_text=TROUBLE, view=view), now=began)
     return folder
 
 
 def test_a_run_of_the_history_is_shown_with_what_its_report_does_not_name(stored: Path) -> None:
     for words in (["1"], ["last"], ["20260102T030405"], ["--", "-1"]):
-        assert call(stored, "report", "--format", "json", *words).stdout == TROUBLE
-    metrics = call(stored, "report", "last", "--format", "prometheus").stdout
+        done = call(stored, "report", "--history", "history.db", "--format", "json", *words)
+        assert (done.stdout, done.stderr) == (TROUBLE, "")
+    metrics = call(stored, "report", "last", "--history", "history.db", "--format", "prometheus").stdout
     assert (
         'checkrunner_check_status{playbook="linux-health",limit="web*",check="disk-space",host="fine01"} 0' in metrics
     )
-    assert call(stored, "report", "last", "--for-llm").returncode == 0
+    assert call(stored, "report", "last", "--history", "history.db", "--for-llm").returncode == 0
 
 
 def test_a_file_wins_over_a_run_of_its_name_and_that_is_said(stored: Path) -> None:

@@ -20,6 +20,8 @@ SAYS_ALWAYS_THE_SAME = [
     (["lint", "bad.yml", "-i", "inv.ini", "--format", "json"], 64),
     (["explain", "play.yml", "disk", "-i", "inv.ini"], 0),
     (["schema", "report"], 0),
+    (["silence", "web01", "disk", "--until", "2 hours", "--why", "x"], 64),
+    (["baseline", "show", "--history", "none"], 64),
     (["run", "play.yml", "--no-such-flag"], 64),
     (["run", "bad.yml"], 64),
     (["run", "play.yml", "-i", "inv.ini", "-l", "wbe"], 4),

@@ -285,6 +285,21 @@ def test_what_flaps_is_told_when_it_begins_and_when_it_stays_in_trouble() -> Non
     assert [entry[1] for entry in worse if entry[0] >= calm].count(ChangeKind.FLAPPING) == 1
 
 
+def test_a_host_that_came_and_went_and_then_stays_away_is_told() -> None:
+    pattern = "ururur" + "u" * FLAP_RUNS
+    views = runs(*([away("web1", "disk")] if letter == "u" else fleet(web1="disk:o") for letter in pattern))
+    worse = [
+        (change.kind, change.check, change.note)
+        for before, after in itertools.pairwise(views)
+        for change in drift_of(before, after).changes
+        if change.is_worse
+    ]
+    assert worse[-2:] == [
+        (ChangeKind.FLAPPING, "", ""),
+        (ChangeKind.UNSEEN, "", "it does not change any more"),
+    ]
+
+
 def test_what_is_silenced_is_listed_and_not_worse() -> None:
     before, after = runs(fleet(web1="disk:o", web2="disk:o"), fleet(web1="disk:c", web2="disk:c"))
     drift = drift_of(before, after, silent=lambda name, check: (name, check) == ("web1", "disk"))

@@ -111,6 +111,20 @@ def test_a_locked_store_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert store.save(record(), now=at(0)) == 1
 
 
+def test_a_full_disk_takes_back_all_of_a_run(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "h.db", create=True) as store:
+        store.save(record(1), now=at(1))
+        pages = store._database.number("PRAGMA page_count")
+        store._database.script(f"PRAGMA max_page_count = {pages + 2}")
+
+        with pytest.raises(HistoryError, match="there is no room left on the disk"):
+            store.save(record(2, {f"web{at}": "disk:o load:o" for at in range(900)}), now=at(2))
+
+        store._database.script("PRAGMA max_page_count = 100000")
+        assert store.count() == 1
+        assert store.save(record(2), now=at(2)) == 2
+
+
 def test_a_closed_store_says_so(tmp_path: Path) -> None:
     store = Store.open(tmp_path / "h.db", create=True)
     store.close()

@@ -57,7 +57,7 @@ def test_a_finding_is_a_row_and_has_its_evidence_below() -> None:
         "| **CRIT** | `disk` | `web[1-2]` (2 hosts) | rc was 1, ask `@root` | "
         "2026-01-01 16:04 UTC (11 h); flapping: 5 changes in the last 10 runs |\n"
     ) in text
-    assert "### CRIT disk: Space \\| left\n\nOn `web[1-2]` (2 hosts), since 2026-01-01 16:04 UTC (11 h), " in text
+    assert "### CRIT disk: Space | left\n\nOn `web[1-2]` (2 hosts), since 2026-01-01 16:04 UTC (11 h), " in text
     assert (
         "stdout (`web1/disk/stdout:9,12`):\n\n"
         "````text\n 9 | | a ``` b\n   :\n12 | <b> ... (7 bytes more)\n   : 3 lines more\n````\n"
