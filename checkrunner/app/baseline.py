@@ -18,7 +18,7 @@ from checkrunner.judge.baseline import (
     unreadable,
 )
 from checkrunner.judge.parsed import UnreadError
-from checkrunner.model.errors import TemplateError
+from checkrunner.model.errors import HistoryError, TemplateError
 from checkrunner.model.plan import Judgement, Step
 from checkrunner.model.playbook import Check
 from checkrunner.model.results import RawSlice, Result, Verdict
@@ -50,7 +50,10 @@ def against_baseline(
     key = step.planned.key
     lines = output_lines(raw, mask_of(step, redactor))
     output = without_tags(lines)
-    baseline = past.baseline(host, key)
+    try:
+        baseline = past.baseline(host, key)
+    except HistoryError as error:
+        return replace(judgement, verdict=uncompared(judgement.verdict, "damaged", str(error)), output=output)
     if baseline is None:
         return replace(judgement, verdict=_without(judgement.verdict, step.planned.check, past), output=output)
     rule = step.planned.check.baseline

@@ -99,6 +99,9 @@ class _Recording:
         except HistoryError as error:
             self._trouble = f"{error}; this run is not stored"
             return
+        except Exception as error:  # noqa: BLE001 - what is damaged may do anything; the hosts are to be looked at all the same
+            self._trouble = f"the history cannot be read, and this run is not stored, for a fault in it: {error!r}"
+            return
         options = settings.keep_options()
         if options.which != "none":
             from checkrunner.app.keeping import Keeping

@@ -122,4 +122,5 @@ def _drift(before: RunView, view: RunView, past: Past, building: Making) -> Drif
     def silent(host: str, check: str) -> bool:
         return past.silence(host, check) is not None
 
-    return building.drift(drift_of(before, view, silent=silent, most=building.limits.changes))
+    found = drift_of(before, view, silent=silent, was_silent=past.was_silenced, most=building.limits.changes)
+    return building.drift(found)

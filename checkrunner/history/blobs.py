@@ -8,11 +8,13 @@ import sqlite3
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from checkrunner.history.database import Database
+from checkrunner.model.errors import HistoryError
 
-__all__ = ["Blob", "blob_of", "drop_unused", "put", "read_blob", "read_json", "unpacked"]
+__all__ = ["Blob", "blob_of", "drop_unused", "put", "read_blob", "read_json", "unpacked", "unpacked_json"]
 
 _DIGEST_BYTES = 16
 _SMALL = 64
@@ -60,20 +62,37 @@ def put(connection: sqlite3.Connection, blob: Blob) -> int:
     return added
 
 
-def unpacked(stored: bytes) -> bytes:
-    """The data of a stored blob."""
-    return zlib.decompress(stored[1:]) if stored[:1] == _PACKED else stored[1:]
+def unpacked(stored: bytes, path: Path) -> bytes:
+    """The data of a stored blob. SQLite does not see what a bad disk did to it: then HistoryError names the file."""
+    try:
+        return zlib.decompress(stored[1:]) if stored[:1] == _PACKED else stored[1:]
+    except zlib.error as error:
+        raise _damaged(path) from error
+
+
+def unpacked_json(stored: bytes, path: Path) -> Any:
+    """What JSON wrote into it."""
+    try:
+        return json.loads(unpacked(stored, path))
+    except ValueError as error:
+        raise _damaged(path) from error
+
+
+def _damaged(path: Path) -> HistoryError:
+    hint = "Move the file away, and the next run makes a new one"
+    return HistoryError("it is damaged: a piece of it cannot be read", str(path), hint=hint)
 
 
 def read_blob(database: Database, number: int) -> bytes:
     """The data of the blob with that id."""
     row = database.one("SELECT data FROM blob WHERE id = ?", number)
-    return unpacked(row[0]) if row else b""
+    return unpacked(row[0], database.path) if row else b""
 
 
 def read_json(database: Database, number: int) -> Any:
     """What JSON wrote into it."""
-    return json.loads(read_blob(database, number))
+    row = database.one("SELECT data FROM blob WHERE id = ?", number)
+    return unpacked_json(row[0] if row else b"", database.path)
 
 
 def drop_unused(connection: sqlite3.Connection, among: Iterable[int]) -> None:

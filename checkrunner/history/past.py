@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Container
 from datetime import datetime
 from typing import Any
 
-from checkrunner.history.blobs import unpacked
+from checkrunner.history.blobs import unpacked_json
 from checkrunner.history.people import baseline_from
 from checkrunner.history.store import Store
+from checkrunner.model.errors import HistoryError
 from checkrunner.model.history import Baseline, RunView, Selection, Silence, Suppression
 
 __all__ = ["StoredPast"]
@@ -21,10 +21,14 @@ class StoredPast:
     """Implements `model.seams.Past`. Lines and shapes are unpacked when they are asked for."""
 
     def __init__(self, store: Store, playbook: str, selection: Selection, now: datetime) -> None:
+        self._path = store.path
         with store.reading():
             last = store.last(playbook, selection)
             self._view = None if last is None else store.view(last)
-            self._silences = store.silences(now)
+            every = store.silences()
+            self._silences = [one for one in every if one.holds_at(now)]
+            view = self._view
+            self._silences_then = [one for one in every if one.held_at(view.started_at)] if view else []
             self._suppressions = {(one.host, one.check): one for one in store.suppressions(now, playbook)}
             self._baseline_rows: dict[_Key, Any] = {(row[1], row[2]): row for row in store.baseline_rows(playbook)}
             self._shape_data: dict[_Key, bytes] = {(host, key): data for host, key, data in store.shape_rows(playbook)}
@@ -42,7 +46,10 @@ class StoredPast:
         """See the seam."""
         at = (host, check)
         if at not in self._shapes and at in self._shape_data:
-            self._shapes[at] = frozenset(json.loads(unpacked(self._shape_data[at])))
+            try:
+                self._shapes[at] = frozenset(unpacked_json(self._shape_data.pop(at), self._path))
+            except HistoryError:
+                return None  # which lines are new is then not known; no verdict hangs on it
         return self._shapes.get(at)
 
     def view(self) -> RunView | None:
@@ -53,7 +60,7 @@ class StoredPast:
         """See the seam."""
         at = (host, check)
         if at not in self._baselines and at in self._baseline_rows:
-            self._baselines[at] = baseline_from(self._baseline_rows[at])
+            self._baselines[at] = baseline_from(self._baseline_rows[at], self._path)
         return self._baselines.get(at)
 
     def silence(self, host: str, check: str) -> Silence | None:
@@ -65,6 +72,10 @@ class StoredPast:
             covering = [one for one in self._silences if one.covers(host, check)]
             self._silenced[at] = max(covering, key=lambda one: one.until, default=None)
         return self._silenced[at]
+
+    def was_silenced(self, host: str, check: str) -> bool:
+        """See the seam."""
+        return any(one.covers(host, check) for one in self._silences_then)
 
     def suppression(self, host: str, check: str) -> Suppression | None:
         """See the seam."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from checkrunner.history.blobs import drop_unused, unpacked
+from checkrunner.history.blobs import drop_unused, unpacked_json
 from checkrunner.history.codes import time_from, time_to
 from checkrunner.history.database import Database
 from checkrunner.model.errors import HistoryError
@@ -63,7 +63,7 @@ class People:
 
     def baselines(self, playbook: str = "") -> list[Baseline]:
         """Those of a playbook, or all."""
-        return [baseline_from(row) for row in self.baseline_rows(playbook)]
+        return [baseline_from(row, self._database.path) for row in self.baseline_rows(playbook)]
 
     def baseline_rows(self, playbook: str = "") -> list[tuple[Any, ...]]:
         """The same as they are stored: what reads them decides when their lines are unpacked."""
@@ -147,14 +147,14 @@ def _when(stored: int) -> datetime:
     return when
 
 
-def baseline_from(row: Sequence[Any]) -> Baseline:
-    """A row of `People.baseline_rows`, its lines unpacked."""
+def baseline_from(row: Sequence[Any], path: Path) -> Baseline:
+    """A row of `People.baseline_rows` of the file, its lines unpacked. Raises HistoryError where they are damaged."""
     playbook, host, key, data, run, accepted_at, by, why = row
     return Baseline(
         playbook=playbook,
         host=host,
         check=key,
-        lines=tuple(json.loads(unpacked(data))),
+        lines=tuple(unpacked_json(data, path)),
         run=run,
         accepted_at=_when(accepted_at),
         by=by,

@@ -145,7 +145,10 @@ class Reader:
         """The report as JSON, as the run wrote it."""
         self._run(number)
         row = self._database.one("SELECT data FROM report WHERE run = ?", number)
-        return zlib.decompress(row[0]).decode() if row else ""
+        try:
+            return zlib.decompress(row[0]).decode() if row else ""
+        except (zlib.error, ValueError) as error:
+            raise HistoryError(f"the report of run {number} is damaged", str(self._database.path)) from error
 
     def detail(self, number: int) -> Detail:
         """What came of each check on each host."""

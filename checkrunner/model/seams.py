@@ -354,11 +354,17 @@ class Past(Protocol):
         ...
 
     def baseline(self, host: str, check: str) -> Baseline | None:
-        """The output that was accepted as how it should be; None where none was."""
+        """The output that was accepted as how it should be; None where none was. Raises HistoryError where it is
+        damaged."""
         ...
 
     def silence(self, host: str, check: str) -> Silence | None:
-        """The silence that holds for the check on the host now; of several the one that ends last."""
+        """The silence that holds for the check on the host now; of several the one that ends last. With the check "":
+        the one that holds for all checks of the host, and so for what becomes of the host itself."""
+        ...
+
+    def was_silenced(self, host: str, check: str) -> bool:
+        """Whether a silence held for it when the last run began."""
         ...
 
     def suppression(self, host: str, check: str) -> Suppression | None:

@@ -21,8 +21,7 @@ _HIDDEN = "<hidden>"
 _COMMAND = ("run", "argv", "env", "cwd", "delegate_to", "sample", "duration_s", "stdin_tty")
 _RULES = (
     *("expect", "warn_if", "crit_if", "severity", "parse", "extracts", "levels", "consensus", "quorum", "until"),
-    "baseline",
-    *("when", "requires", "needs"),
+    *("baseline", "when", "requires", "needs"),
 )
 _TASK_COMMAND = ("module", "args", "environment")
 _TASK_RULES = ("failed_when", "changed_when", "ignore_errors")

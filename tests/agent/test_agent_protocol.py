@@ -50,9 +50,9 @@ def test_empty_lines_before_hello_are_skipped(start_agent: Start) -> None:
     assert agent.hello["nonce"] == "late"
 
 
-def test_refusals_leave_the_stream_whole(any_agent: AgentProcess) -> None:
+def test_refusals_leave_the_stream_whole(few_agent: AgentProcess) -> None:
     def refused(verb: str, keys: dict[str, object] = {}, sections: dict[str, bytes] = {}) -> dict[str, Any]:  # noqa: B006
-        answer = any_agent.wait_for(any_agent.ask(verb, keys, sections))
+        answer = few_agent.wait_for(few_agent.ask(verb, keys, sections))
         assert answer["t"] == "error"
         return answer
 
@@ -66,14 +66,14 @@ def test_refusals_leave_the_stream_whole(any_agent: AgentProcess) -> None:
     assert refused("run", run, {"command": b"a", "env.9x": b""})["kind"] == "bad_request"
     assert refused("run", run, {"command": b"a", "probe.x": b""})["kind"] == "bad_request"
     assert refused("slice", {"of": 999})["kind"] == "no_such_run"
-    of = any_agent.run("echo x")["id"]
+    of = few_agent.run("echo x")["id"]
     assert refused("slice", {"of": of, "mode": "middle"})["kind"] == "bad_request"
     assert refused("slice", {"of": of, "mode": "match"})["kind"] == "bad_request"
     assert "regular expression" in refused("slice", {"of": of, "mode": "match"}, {"pattern": b"("})["message"]
     assert refused("cancel", {"now": 1})["message"] == "unknown: now"
-    any_agent.last -= 1
+    few_agent.last -= 1
     assert "used before" in refused("run", run, {"command": b"echo"})["message"]
-    assert any_agent.output("echo fine") == "fine\n"
+    assert few_agent.output("echo fine") == "fine\n"
 
 
 def test_too_many_sessions(start_agent: Start) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from agent_process import AgentProcess, alive, eventually
+from agent_process import AgentProcess, Times, alive, eventually
 
 Start = Callable[..., AgentProcess]
 
@@ -26,18 +26,18 @@ def refusal(agent: AgentProcess, keys: Mapping[str, object]) -> str:
 # --- durations --------------------------------------------------------------------------------------------------------
 
 
-def test_a_duration(any_agent: AgentProcess) -> None:
-    any_agent.run("v=1; cd /usr")
-    result = any_agent.run("while :; do echo x; sleep 0.05; done", keys={"duration_ms": 500})
+def test_a_duration(few_agent: AgentProcess) -> None:
+    few_agent.run("v=1; cd /usr")
+    result = few_agent.run("while :; do echo x; sleep 0.05; done", keys={"duration_ms": 500})
     assert (result["execution"], result["notes"]) == ("done", ["duration_ended"])
     assert "rc" not in result
     assert "signal" not in result
     assert "state" not in result
-    assert 0.5 <= result["elapsed_s"] < 3
+    assert result["elapsed_s"] >= 0.5
     lines = result["stdout"]["lines"]
-    assert 2 <= lines <= result["elapsed_s"] / 0.05 + 1
-    assert any_agent.data(result["id"]) == b"x\n" * lines
-    assert any_agent.output("echo $v $PWD") == "1 /usr\n"
+    assert 1 <= lines <= result["elapsed_s"] / 0.05 + 1
+    assert few_agent.data(result["id"]) == b"x\n" * lines
+    assert few_agent.output("echo $v $PWD") == "1 /usr\n"
 
 
 @pytest.mark.parametrize(
@@ -46,26 +46,29 @@ def test_a_duration(any_agent: AgentProcess) -> None:
 def test_one_that_ends_before_its_duration_is_what_it_is(
     agent: AgentProcess, command: str, rc: int, notes: list[str] | None
 ) -> None:
-    result = agent.run(command, keys={"duration_ms": 5000})
+    result = agent.run(command, keys={"duration_ms": 90_000})
     assert (result["execution"], result["rc"], result.get("notes")) == ("done", rc, notes)
-    assert result["elapsed_s"] < 2
+
+
+TERM_SUFFICES: Times = (("endings.STEPS_S", "(0.2, 600.0, 600.0, 600.0)"),)
+KILL_SUFFICES: Times = (("endings.STEPS_S", "(0.2, 0.2, 0.2, 600.0)"),)
 
 
 @pytest.mark.parametrize(
-    ("command", "most"),
+    ("command", "steps"),
     [
-        ("trap '' INT; sleep 100; echo not reached", 2.6),
-        ("trap '' INT TERM; while :; do sleep 0.1; done", 4),
-        ("sleep 100 | cat; echo not reached", 1.6),
-        ("exec sleep 100", 1.6),
+        ("trap '' INT; sleep 100; echo not reached", KILL_SUFFICES),
+        ("trap '' INT TERM; while :; do sleep 0.1; done", KILL_SUFFICES),
+        ("sleep 100 | cat; echo not reached", TERM_SUFFICES),
+        ("exec sleep 100", TERM_SUFFICES),
     ],
 )
-def test_the_end_of_a_duration_is_as_hard_as_it_must_be(agent: AgentProcess, command: str, most: float) -> None:
+def test_the_end_of_a_duration_is_as_hard_as_it_must_be(start_agent: Start, command: str, steps: Times) -> None:
+    agent = start_agent(times=steps)
     agent.run("export E=1")
     result = agent.run(command, keys={"duration_ms": 200})
     assert result["execution"] == "done"
     assert "duration_ended" in result["notes"]
-    assert result["elapsed_s"] < most
     assert "not reached" not in agent.data(result["id"]).decode()
     assert agent.output("trap - INT TERM; echo $E") == "1\n"
 
@@ -83,10 +86,10 @@ def test_a_timeout_within_a_duration_is_a_timeout(agent: AgentProcess) -> None:
 
 
 def test_a_duration_does_not_hold_up_other_sessions(agent: AgentProcess) -> None:
-    long = agent.start("sleep 30", session="long", keys={"duration_ms": 1000})
+    long = agent.start("sleep 300", session="long", keys={"duration_ms": 90_000})
     for _ in range(5):
-        assert agent.run("echo", session="other")["elapsed_s"] < 0.8
-    assert agent.wait_for(long)["execution"] == "done"
+        assert agent.run("echo", session="other")["rc"] == 0
+    assert agent.cancelled(long)["execution"] == "killed"
 
 
 def test_the_first_command_of_all_may_have_a_duration(start_agent: Start) -> None:
@@ -105,21 +108,21 @@ def test_the_first_command_of_all_may_have_a_duration(start_agent: Start) -> Non
 # --- samples ----------------------------------------------------------------------------------------------------------
 
 
-def test_readings(any_agent: AgentProcess) -> None:
-    result = any_agent.run("n=$((n + 1)); seq $n; echo err >&2; test $n != 2", keys=sample(200, 4))
+def test_readings(few_agent: AgentProcess) -> None:
+    result = few_agent.run("n=$((n + 1)); seq $n; echo err >&2; test $n != 2", keys=sample(200, 4))
     samples = result["samples"]
     assert (result["execution"], result["rc"]) == ("done", 1)
     assert [reading["rc"] for reading in samples] == [0, 1, 0, 0]
     assert [(reading["first"], reading["lines"]) for reading in samples] == [(1, 1), (2, 2), (4, 3), (7, 4)]
     assert samples[0]["at_s"] == 0
     for number, reading in enumerate(samples):
-        assert 0.2 * number - 0.01 <= reading["at_s"] <= 0.2 * number + 0.5
+        assert reading["at_s"] >= 0.2 * number - 0.01
     assert result["stdout"]["lines"] == 10
     assert result["stderr"]["lines"] == 4
     assert result["elapsed_s"] >= 0.6
-    third = any_agent.slice(result["id"], "lines", first=samples[2]["first"], last=samples[2]["first"] + 2)
+    third = few_agent.slice(result["id"], "lines", first=samples[2]["first"], last=samples[2]["first"] + 2)
     assert third["data"] == b"123"
-    assert any_agent.output("echo $n") == "4\n"
+    assert few_agent.output("echo $n") == "4\n"
 
 
 def test_each_reading_begins_a_line(agent: AgentProcess) -> None:
@@ -174,7 +177,6 @@ def test_a_slow_reading_puts_the_next_ones_off(agent: AgentProcess) -> None:
 def test_the_timeout_is_for_all_readings(agent: AgentProcess) -> None:
     cut = agent.run("echo begun; sleep 0.3; echo ended", timeout_s=1, keys=sample(10, 50))
     assert cut["execution"] == "timed_out"
-    assert cut["elapsed_s"] < 2.2
     assert cut["samples"][-1]["rc"] is None
     assert [reading["rc"] for reading in cut["samples"][:-1]] == [0] * (len(cut["samples"]) - 1)
     waiting = agent.run("true", timeout_s=0.5, keys=sample(10_000, 3))
@@ -186,7 +188,7 @@ def test_the_timeout_is_for_all_readings(agent: AgentProcess) -> None:
 def test_readings_do_not_hold_up_other_sessions(agent: AgentProcess) -> None:
     sampled = agent.start("true", session="sampled", keys=sample(300, 4))
     for _ in range(5):
-        assert agent.run("echo", session="other")["elapsed_s"] < 0.8
+        assert agent.run("echo", session="other")["rc"] == 0
     behind = agent.start("echo", session="sampled")
     assert len(agent.wait_for(sampled)["samples"]) == 4
     assert agent.wait_for(behind)["rc"] == 0

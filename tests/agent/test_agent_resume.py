@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from agent_process import AgentProcess, alive, eventually, interpreters
+from agent_process import AgentProcess, alive, eventually, few_interpreters
 
 from checkrunner.link.payload import load_part
 
@@ -53,7 +53,7 @@ def cut(agent: AgentProcess) -> None:
     agent.stdin.close()
 
 
-@pytest.mark.parametrize("python", interpreters())
+@pytest.mark.parametrize("python", few_interpreters())
 def test_sessions_results_and_outputs_are_handed_on(start_agent: Start, python: str, tmp_path: Path) -> None:
     old = lasting(start_agent, python=python)
     old.run("cd /usr; export A='a b'; plain=p; f() { echo \"f $A $plain $PWD\"; }; set -u; umask 027")

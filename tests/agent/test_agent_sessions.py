@@ -53,7 +53,7 @@ def test_result_has_all_metadata(any_agent: AgentProcess) -> None:
     assert result["session"] == "main"
     assert result["cwd"] == "/usr"
     assert before - 1 < result["started_at"] < time.time() + 1
-    assert 0 <= result["elapsed_s"] < 5
+    assert 0 <= result["elapsed_s"] < time.time() - before + 1
     assert result["stdout"] == {
         "lines": 2,
         "bytes": 7,
@@ -75,8 +75,8 @@ def test_state_persists(any_agent: AgentProcess) -> None:
 
 
 def test_sessions_are_apart_and_parallel(agent: AgentProcess) -> None:
-    slow = agent.start("x=1; sleep 5", session="slow", timeout_s=30)
-    assert agent.run("echo ${x-unset}; x=2", session="quick")["elapsed_s"] < 2
+    slow = agent.start("x=1; sleep 600", session="slow")
+    assert agent.output("echo ${x-unset}; x=2", session="quick") == "unset\n"
     assert agent.output("echo $x", session="quick") == "2\n"
     agent.wait_for(agent.ask("cancel"))
     assert agent.wait_for(slow)["execution"] == "killed"
@@ -102,21 +102,19 @@ def test_order_in_a_session(agent: AgentProcess) -> None:
         ("set -o posix; set -Z", 2),
     ],
 )
-def test_a_shell_that_exits_keeps_its_state(any_agent: AgentProcess, command: str, rc: int) -> None:
-    any_agent.run(
+def test_a_shell_that_exits_keeps_its_state(few_agent: AgentProcess, command: str, rc: int) -> None:
+    few_agent.run(
         "x=$'a b\\n\\'c'; y=(1 '2 3'); declare -i n=4; declare -A m=([k]=v); readonly r=5; f() { echo f; }; cd /usr"
     )
-    started = time.monotonic()
-    result = any_agent.run("export E=6; z=7; " + command)
-    assert time.monotonic() - started < 2
+    result = few_agent.run("export E=6; z=7; " + command)
     assert (result["execution"], result.get("rc")) == ("done", rc)
     assert result["notes"] == ["shell_exited"]
     assert result["cwd"] == "/usr"
-    text = any_agent.output(
+    text = few_agent.output(
         'set +eu +o posix; n=n+1; echo "$x|${y[1]}|$n|${m[k]}|$r|$(f)|$PWD|$E|$z"; (r=6) 2>/dev/null || echo kept'
     )
     assert text == "a b\n'c|2 3|5|v|5|f|/usr|6|7\nkept\n"
-    assert any_agent.output("env | grep ^E=") == "E=6\n"
+    assert few_agent.output("env | grep ^E=") == "E=6\n"
 
 
 def test_options_traps_aliases_umask_and_arguments_survive(agent: AgentProcess) -> None:
@@ -137,13 +135,13 @@ def test_unset_variables_stay_unset(start_agent: Start) -> None:
     assert agent.output("echo ${WAS_HERE-unset}") == "unset\n"
 
 
-def test_three_hundred_commands(any_agent: AgentProcess) -> None:
-    any_agent.run("cd /usr; export KEPT=yes; fun() { echo fun; }; set -o pipefail")
-    idents = [any_agent.start("exit 3" if n == 150 else ":") for n in range(300)]
-    results = [any_agent.wait_for(ident) for ident in idents]
+def test_three_hundred_commands(few_agent: AgentProcess) -> None:
+    few_agent.run("cd /usr; export KEPT=yes; fun() { echo fun; }; set -o pipefail")
+    idents = [few_agent.start("exit 3" if n == 150 else ":") for n in range(300)]
+    results = [few_agent.wait_for(ident) for ident in idents]
     assert [r["rc"] for r in results] == [3 if n == 150 else 0 for n in range(300)]
     assert [r.get("notes") for r in results] == [["shell_exited"] if n == 150 else None for n in range(300)]
-    assert any_agent.output("echo $PWD $KEPT $(fun); shopt -o pipefail") == "/usr yes fun\npipefail       \ton\n"
+    assert few_agent.output("echo $PWD $KEPT $(fun); shopt -o pipefail") == "/usr yes fun\npipefail       \ton\n"
 
 
 def test_a_killed_shell_is_replaced(agent: AgentProcess) -> None:
@@ -228,16 +226,14 @@ ENDS: dict[str, int | str] = {
 @pytest.mark.parametrize("command", ENDS)
 def test_whatever_a_command_does_to_its_shell_the_next_one_is_right(agent: AgentProcess, command: str) -> None:
     agent.run("v=1; export E=2; cd /usr")
-    result = agent.run(command, timeout_s=10)
+    result = agent.run(command)
     said = result.get("rc", str(result.get("signal")))
     assert (result["execution"], said) == ("done", ENDS[command]), agent.data(result["id"], "stderr")
-    assert result["elapsed_s"] < 2
-    again = agent.run('\\command \\printf %s "$v $E $PWD"; (\\command \\exit 7)', timeout_s=10)
+    again = agent.run('\\command \\printf %s "$v $E $PWD"; (\\command \\exit 7)')
     if "compgen -b" in command:  # that is what it has asked for
         again = agent.run("/bin/sh -c 'echo $1; exit 7' sh \"$v $E $PWD\"")
     assert (again["execution"], again["rc"]) == ("done", 7), again
     assert agent.data(again["id"]).strip() == b"1 2 /usr"
-    assert again["elapsed_s"] < 3
 
 
 def test_a_command_that_kills_the_agent_ends_all(start_agent: Start) -> None:
@@ -246,7 +242,7 @@ def test_a_command_that_kills_the_agent_ends_all(start_agent: Start) -> None:
     agent.start("sleep 100 & setsid sleep 100 & kill -9 $PPID; sleep 100")
     with pytest.raises(EOFError):
         agent.read()
-    agent.process.wait(10)
+    agent.process.wait(60)
     assert start_agent().output("echo on") == "on\n"
     # (The agent of another test may be at it, and takes its time.)
     assert eventually(lambda: not agent.directory.exists())
@@ -258,7 +254,6 @@ def test_a_command_that_kills_the_agent_ends_all(start_agent: Start) -> None:
 def test_syntax_errors(agent: AgentProcess, command: str) -> None:
     result = agent.run(command)
     assert result["rc"] == 2
-    assert result["elapsed_s"] < 0.5
     assert b"syntax error" in agent.data(result["id"], "stderr") or b"unexpected" in agent.data(result["id"], "stderr")
     assert "notes" not in result
     assert agent.output("echo fine") == "fine\n"
@@ -392,7 +387,6 @@ def test_a_shell_that_says_nothing_is_replaced_and_its_status_is_no_return_code(
     assert "shell_replaced" in first["notes"]
     second = agent.run("echo $E $PWD")
     assert agent.data(second["id"]) == b"1 /usr\n"
-    assert second["elapsed_s"] < 3
 
 
 @pytest.mark.parametrize(
@@ -563,13 +557,12 @@ def test_a_large_script_is_quick(agent: AgentProcess) -> None:
     result = agent.run(script)
     assert len(script) > 180_000
     assert agent.data(result["id"]) == b"3999\n"
-    assert result["elapsed_s"] < 3
+    assert result["cpu_s"] < 3
 
 
 def test_stdin_is_empty(agent: AgentProcess) -> None:
     result = agent.run("cat; read x; echo rc=$?")
     assert agent.data(result["id"]) == b"rc=1\n"
-    assert result["elapsed_s"] < 1
 
 
 def test_environment_is_clean(start_agent: Start, tmp_path: object) -> None:
@@ -594,9 +587,8 @@ def test_environment_is_clean(start_agent: Start, tmp_path: object) -> None:
 def test_pagers_do_not_wait(agent: AgentProcess, tmp_path: object) -> None:
     agent.run(f"cd {tmp_path}; git init -q .; git -c user.name=a -c user.email=b commit -q --allow-empty -m x")
     for command in ("git log", "man ls | head -1", "less /etc/passwd", "git -p log"):
-        result = agent.run(command, timeout_s=10)
+        result = agent.run(command)
         assert result["execution"] == "done", command
-        assert result["elapsed_s"] < 5
 
 
 def test_exec_redirection_does_not_last(agent: AgentProcess) -> None:

@@ -12,6 +12,7 @@ from checkrunner.app.prepare import Request, prepare
 from checkrunner.app.script import HostScript
 from checkrunner.findings.redact import PatternRedactor
 from checkrunner.judge.judge import Judge
+from checkrunner.model.errors import HistoryError
 from checkrunner.model.history import Baseline, Suppression
 from checkrunner.model.plan import CheckOutcome, Judgement, Settled, Step
 from checkrunner.model.results import (
@@ -105,6 +106,17 @@ def test_secrets_are_masked_and_their_tags_make_no_difference(tmp_path: Path) ->
     again, _ = judged(script(tmp_path, accepted(*first.output)), b"password=another\n")
 
     assert again.verdict.state is VerdictState.OK
+
+
+def test_a_baseline_that_is_damaged_compares_with_nothing(tmp_path: Path) -> None:
+    class Damaged(MemoryPast):
+        def baseline(self, host: str, check: str) -> Baseline | None:
+            raise HistoryError(f"of {check} on {host}", "history.db")
+
+    found, _ = judged(script(tmp_path, Damaged()), b"a\n")
+
+    assert found.verdict.state is VerdictState.UNKNOWN
+    assert found.verdict.reasons[-1].message == "baseline: history history.db: of conf on localhost"
 
 
 def test_without_a_baseline_nothing_is_known(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_run_writes_any_number_of_files_each_in_its_format(folder: Path) -> No
 
     assert (done.returncode, done.stderr) == (2, "")
     assert done.stdout == (folder / "x").read_text()
-    assert done.stdout.startswith("CHECKRUNNER CRITICAL - 1 critical, 1 ok on 1 host; disk on localhost: rc was 1")
+    assert done.stdout.startswith("CHECKRUNNER CRITICAL - 1 host: 1 critical, 1 ok; disk on localhost: rc was 1")
     assert json.loads((folder / "x.json").read_text())["run"]["exit_code"] == 2
     assert (folder / "x.log").read_text() == (folder / "x.json").read_text()
     assert (folder / "x.md").read_text().startswith("## CRITICAL: 1 critical, 1 ok\n")

@@ -154,6 +154,28 @@ def test_a_run_whose_store_cannot_be_used_goes_on_and_says_so(site: Site) -> Non
     assert site.store.read_text().startswith("Remember the milk. ")
 
 
+def test_what_a_bad_disk_left_of_a_store_keeps_no_run_from_being_made(site: Site) -> None:
+    fine = site.run()
+    with closing(sqlite3.connect(site.store)) as connection, connection:
+        connection.execute("UPDATE blob SET data = x'01FFFF'")
+
+    done = site.run()
+    shown = site("diff", "1", "1")
+
+    told = f"history {site.store}: it is damaged: a piece of it cannot be read"
+    assert (done.returncode, fine.returncode) == (2, 2)
+    assert done.stderr.startswith(f"warning: {told}")
+    assert done.stderr.endswith("; this run is not stored\n")
+    assert (shown.returncode, shown.stderr.splitlines()[0]) == (64, f"error: {told}")
+    with closing(sqlite3.connect(site.store)) as connection, connection:
+        connection.execute("DELETE FROM name")
+
+    done = site.run()
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("warning: the history cannot be read, and this run is not stored")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

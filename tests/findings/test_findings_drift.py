@@ -308,6 +308,24 @@ def test_what_is_silenced_is_listed_and_not_worse() -> None:
     assert not drift_of(before, after, silent=lambda *_: True).is_worse
 
 
+@pytest.mark.parametrize(("letters", "kind"), [("cc", "regression"), ("cw", "regression"), ("co", None)])
+def test_what_is_in_trouble_when_its_silence_ends_is_told(letters: str, kind: str | None) -> None:
+    before, after = runs(*(fleet(web1=f"disk:{letter} load:c") for letter in letters))
+    was_silent = lambda _, check: check == "disk"  # noqa: E731 - short
+    worse = [change for change in drift_of(before, after, was_silent=was_silent).changes if change.is_worse]
+    assert [(change.kind, change.check, change.note) for change in worse] == (
+        [(kind, "disk", "nobody silences it any more")] if kind else []
+    )
+    assert not drift_of(before, after, was_silent=was_silent, silent=was_silent).is_worse
+
+
+def test_a_host_that_is_away_when_its_silence_ends_is_told() -> None:
+    before, after = runs([away("web1", "disk")], [away("web1", "disk")])
+    (change,) = drift_of(before, after, was_silent=lambda *_: True).changes
+    assert (change.kind, change.check, change.note) == (ChangeKind.UNSEEN, "", "nobody silences it any more")
+    assert drift_of(before, after, was_silent=lambda *_: True, silent=lambda *_: True).changes == ()
+
+
 def test_what_is_not_listed_still_counts() -> None:
     keys = tuple(f"check{number}" for number in range(30))
     before = view(fleet(web1=" ".join(f"{key}:c" for key in keys)), keys)

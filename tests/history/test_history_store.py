@@ -242,6 +242,13 @@ def test_a_silence_holds_until_it_ends_or_is_taken_back(store: Store) -> None:
     assert past.silence("web2", "load") is None
     assert store.end_silence(longer.number, now=at(61)) == replace(longer, ended_at=at(61))
     assert store.silences(at(62)) == []
+    store.save(record(89), now=at(89))
+    later = StoredPast(store, PLAYBOOK, Selection(), at(100))
+    assert not later.was_silenced("web1", "disk")
+    store.save(record(60, view={"id": "r60", "started_at": at(60)}), now=at(90))
+    later = StoredPast(store, PLAYBOOK, Selection(), at(100))
+    assert (later.was_silenced("web1", "load"), later.was_silenced("web2", "load")) == (True, False)
+    assert later.silence("web1", "load") is None
     assert store.end_silence(first.number, now=at(99)) == first
     assert store.silences() == [first, replace(longer, ended_at=at(61))]
     with pytest.raises(HistoryError, match="it has no silence 7"):

@@ -161,6 +161,16 @@ def test_hosts_that_should_answer_alike() -> None:
     assert (value.on, value.minimum) == ("v", 0.6)
 
 
+def test_outputs_that_must_be_as_accepted() -> None:
+    plain, full = check("baseline: true").baseline, check("baseline: {ignore: ['^#', x], ordered: false}").baseline
+
+    assert plain
+    assert full
+    assert check("baseline: false").baseline is None
+    assert (plain.ignore, plain.ordered) == ((), True)
+    assert ([pattern.text for pattern in full.ignore], full.ordered) == (["^#", "x"], False)
+
+
 def test_hosts_of_which_so_many_must_be_ok() -> None:
     two, half, grouped = (check(f"quorum: {w}").quorum for w in ("2", "50%", "{min: 3, by: group}"))
 
@@ -230,7 +240,7 @@ GOOD = [
     {"run": "id", "loop": ["a"], "loop_control": {"label": "x"}, "until": "rc == 0", "retries": 2, "delay": "2s"},
     {"run": "id", "parse": "jc:df", "extract": {"a": "x", "b": {"regex": "x"}}, "levels": {"a": {"warn": 3}}},
     {"argv": ["id"], "consensus": True, "on_fail": {"run": "ls"}},
-    {"run": "id", "quorum": "50%", "on_fail": [{"block": [{"run": "ls"}]}]},
+    {"run": "id", "baseline": True, "quorum": "50%", "on_fail": [{"block": [{"run": "ls"}]}]},
     {"block": [{"run": "id"}, {"include_checks": "x.yml", "prefix": "a-"}], "when": "a", "env": {"A": 1}},
 ]
 BAD: list[dict[str, Any]] = [
@@ -238,6 +248,7 @@ BAD: list[dict[str, Any]] = [
     {"run": "id", "retries": 0},
     {"run": "id", "extract": {"a": {"colum": "x"}}},
     {"run": "id", "consensus": {"min": []}},
+    {"run": "id", "baseline": {"ignored": "x"}},
     {"block": []},
     {"include_checks": "a.yml", "import_checks": "b.yml"},
     {"run": "id", "on_fail": "ls"},

@@ -10,7 +10,7 @@ from plan_factory import expected, make_check, make_host, make_play, plan_of, pl
 
 from checkrunner.load.playbook import load_playbook
 from checkrunner.model.errors import TemplateError
-from checkrunner.model.playbook import SliceRule
+from checkrunner.model.playbook import BaselineRule, SliceRule
 from checkrunner.model.results import SliceMode
 from checkrunner.model.sources import Secret
 from checkrunner.plan.build import build_plan
@@ -226,6 +226,14 @@ def test_a_pattern_that_wants_a_newline_is_never_found(pattern: str, refused: bo
     assert [("never found" in message) for message in found] == [True] * refused
     if not refused:
         assert not found
+
+
+@pytest.mark.parametrize(
+    ("pattern", "refused"), [(".*", True), ("x*", True), ("^", True), ("^$", False), ("^#", False)]
+)
+def test_a_baseline_that_ignores_every_line_compares_nothing(pattern: str, refused: bool) -> None:
+    found = messages(make_check(baseline=BaselineRule(ignore=(text(pattern),))))
+    assert ["nothing would be compared" in message for message in found] == [True] * refused
 
 
 def test_equal_errors_of_many_hosts_are_one() -> None:

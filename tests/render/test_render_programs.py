@@ -140,7 +140,9 @@ def test_a_run_that_failed_is_a_test_that_failed() -> None:
     ("code", "word"), [(0, "OK"), (1, "WARNING"), (2, "CRITICAL"), (3, "UNKNOWN"), (64, "UNKNOWN")]
 )
 def test_the_plugin_says_what_the_exit_code_does(code: int, word: str) -> None:
-    assert told("nagios", report(code=code)).startswith(f"CHECKRUNNER {word} - 2 critical, 1 warning, 2 unknown, 1 ok")
+    assert told("nagios", report(code=code)).startswith(
+        f"CHECKRUNNER {word} - 3 hosts: 2 critical, 1 warning, 2 unknown, 1 ok"
+    )
 
 
 def test_the_plugin_tells_the_worst_first_and_no_bar_in_it() -> None:
@@ -149,8 +151,8 @@ def test_the_plugin_tells_the_worst_first_and_no_bar_in_it() -> None:
     line = told("nagios", report(UNIT, DISK, quiet))
 
     assert line.partition(" | ")[0] == (
-        "CHECKRUNNER CRITICAL - 2 critical, 1 warning, 2 unknown, 1 ok, 1 skipped on 3 hosts; "
-        "disk on web1,web2: rc was 1 ¦ <b>; web3: unreachable: refused; unit on web2: no; 1 silenced"
+        "CHECKRUNNER CRITICAL - 3 hosts: 2 critical, 1 warning, 2 unknown, 1 ok, 1 skipped; 1 of them silenced; "
+        "disk on web1,web2: rc was 1 ¦ <b>; web3: unreachable: refused; unit on web2: no"
     )
     assert "'crit'=2;;;0 'warn'=1;;;0 'unknown'=2;;;0 'ok'=1;;;0" in line
     assert line.endswith(" 'hosts'=3;;;0 'hosts_not_reached'=1;;;0 'elapsed'=2.5s;;;0\n")

@@ -12,7 +12,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -113,9 +114,13 @@ class World:
     def meet(self, agent: AgentProcess) -> None:
         """To be called when the agent is there."""
         self._agent = agent
-        others = self.processes()
-        self.bystanders = {number: start for number, start in others.items() if number == 1 or self._waits(number)}
-        assert len(self.bystanders) == self.count + 1, others
+
+        def are_there() -> bool:
+            others = self.processes()
+            self.bystanders = {number: start for number, start in others.items() if number == 1 or self._waits(number)}
+            return len(self.bystanders) == self.count + 1
+
+        assert eventually(are_there), self.processes()
 
     def _waits(self, number: int) -> bool:
         return self._words(number) == "sleep 5000 "
@@ -193,13 +198,29 @@ class World:
         target = self.outer(beside)
         command = ["nsenter", f"--target={target}", "--pid", "--mount", sys.executable, "-c", INTRUDER]
         words = [str(number), kind, *([name] if name else [])]
-        before = self.processes().keys()
-        made = subprocess.run([*command, *words], env={**os.environ, **env}, capture_output=True, check=True, text=True)
-        got = int(made.stdout)
-        assert number in (0, got), "that number was not to be had"
-        (new,) = [one for one in self.processes().keys() - before if "5000" in str(self._words(one))]
-        self.bystanders[new] = self._stat(new)[19]
-        return new
+        while True:
+            before = self.processes().keys()
+            made = subprocess.run(
+                [*command, *words], env={**os.environ, **env}, capture_output=True, check=True, text=True
+            )
+            new = self._newcomer(before)
+            if number in (0, int(made.stdout)):
+                self.bystanders[new] = self._stat(new)[19]
+                return new
+            # Another process was faster.
+            self.signal(new, 9)
+            assert eventually(partial(self.lacks, new))
+
+    def _newcomer(self, before: Iterable[int]) -> int:
+        """The one that waits now and did not before, when who has started it has gone."""
+        found: list[int] = []
+
+        def is_alone() -> bool:
+            found[:] = [one for one in self.processes().keys() - set(before) if "5000" in self._words(one)]
+            return len(found) == 1
+
+        assert eventually(is_alone), found
+        return found[0]
 
     def assert_untouched(self) -> None:
         """Every bystander lives, and none is stopped."""
@@ -208,7 +229,7 @@ class World:
         assert not touched, (touched, self.bystanders, there)
         assert {self._stat(number)[0] for number in self.bystanders} <= {"S", "R"}
 
-    def assert_clean(self, seconds: float = 8) -> None:
+    def assert_clean(self, seconds: float = 60) -> None:
         """Nobody is left but the bystanders, and they are untouched."""
         left: dict[int, Any] = {}
 
