@@ -257,6 +257,17 @@ def test_an_interrupted_run_blames_nobody_for_what_it_did_not_look_at() -> None:
     assert told(drift_of(first, whole)) == ["recovery disk on web1: crit > ok"]
 
 
+def test_a_host_that_was_left_out_and_is_now_away_is_told() -> None:
+    left = host("web2", stopped("web2", planned("disk"), "max_fail"), state=HostState.NOT_TRIED)
+    reached = fleet(web1="disk:o", web2="disk:o")
+    _, before, after = runs(reached, [*fleet(web1="disk:c"), left], [*fleet(web1="disk:o"), away("web2", "disk")])
+    assert told(drift_of(before, after)) == [
+        "unseen (host) on web2: not_tried > unreachable",
+        "recovery disk on web1: crit > ok",
+    ]
+    assert told(drift_of(before, view(reached, minute=10, before=before))) == ["recovery disk on web1: crit > ok"]
+
+
 def test_new_and_gone_checks_of_a_changed_playbook() -> None:
     before = view(fleet(web1="disk:o old:c"), ("disk", "old"))
     after = view(fleet(web1="disk:o load:c fine:o"), ("disk", "load", "fine"), minute=5, before=before)

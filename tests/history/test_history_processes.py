@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from run_factory import at, record
 
-from checkrunner.history.database import Database
+from checkrunner.history.database import Database, Value
 from checkrunner.history.store import Store
 
 HERE = Path(__file__).parent
@@ -134,9 +134,10 @@ def test_a_store_that_another_process_makes_at_the_same_time_is_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "h.db"
-    number, looked = Database.number, []
+    looked: list[int] = []
+    number = Database.number
 
-    def slowly(database: Database, sql: str, *values: object) -> int:
+    def slowly(database: Database, sql: str, *values: Value) -> int:
         found = number(database, sql, *values)
         if sql == "PRAGMA application_id" and not looked:
             looked.append(found)
