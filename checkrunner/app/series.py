@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 
 from checkrunner.app.prepare import Prepared
+from checkrunner.app.sweep_name import absolute
 from checkrunner.findings.secret_names import is_secret_name
 from checkrunner.findings.view import Series
 from checkrunner.model.history import Selection
@@ -27,6 +28,7 @@ def series_of(prepared: Prepared, redactor: Redactor) -> Series:
             tags=tuple(sorted(set(request.tags))),
             skip_tags=tuple(sorted(set(request.skip_tags))),
             params=digest_of(given) if given else "",
+            inventory=tuple(map(absolute, request.settings.inventory)),
         ),
         checks={key: replace(version, name=redactor.redact(version.name)) for key, version in checks.items()},
     )

@@ -49,6 +49,9 @@ def unlike(before: RunView, after: RunView, pairing: Pairing) -> Iterator[str]:
 
 def _selections(before: RunView, after: RunView) -> Iterator[str]:
     earlier, later = before.selection, after.selection
+    if earlier.inventory != later.inventory:
+        names = " and ".join(", ".join(one.inventory) or "none" for one in (earlier, later))
+        yield f"the runs are of two inventories, {names}: hosts of one name may be two"
     if earlier.limit != later.limit:
         yield f"the earlier run was of {_limit(earlier.limit)}, the later one of {_limit(later.limit)}"
     for what, old, new in (

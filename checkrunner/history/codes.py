@@ -100,8 +100,10 @@ def selection_to(selection: Selection) -> str:
 
 def selection_from(stored: str) -> Selection:
     """The selection of a text."""
-    fields = json.loads(stored)
-    return Selection(**{**fields, "tags": tuple(fields["tags"]), "skip_tags": tuple(fields["skip_tags"])})
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in json.loads(stored).items()
+    }
+    return Selection(**fields)
 
 
 def checks_to(checks: Mapping[str, CheckVersion]) -> list[dict[str, Any]]:

@@ -137,12 +137,14 @@ class Cell(Trailed):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """What part of a playbook was run, and with what. Runs of the same playbook with the same selection are a series:
-    they can be compared. `params` is a digest of the extra variables, "" for none."""
+    they can be compared. `params` is a digest of the extra variables, "" for none. `inventory` is where the hosts are
+    from, files with their absolute paths: in another one the same name may be another host."""
 
     limit: str = ""
     tags: tuple[str, ...] = ()
     skip_tags: tuple[str, ...] = ()
     params: str = ""
+    inventory: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,6 +66,20 @@ def test_variables_of_the_command_line_make_another_series_and_secrets_do_not(tm
     assert params("path=/a", "db_password=one-thing") == params("path=/a", "db_password=another-one")
 
 
+def test_another_inventory_makes_another_series(tmp_path: Path) -> None:
+    def inventory(*given: str) -> tuple[str, ...]:
+        playbook = tmp_path / "p.yml"
+        playbook.write_text("- {hosts: all, checks: [{id: a, run: ls}]}\n")
+        settings = resolve_settings({"inventory": list(given)}, environ={}, cwd=tmp_path)
+        prepared = prepare(Request(playbook=str(playbook), settings=settings))
+        return series_of(prepared, NullRedactor()).selection.inventory
+
+    for name in ("one", "two"):
+        (tmp_path / name).write_text("web01\n")
+    one, two = str(tmp_path / "one"), str(tmp_path / "two")
+    assert (inventory(one), inventory(two), inventory()) == ((one,), (two,), ())
+
+
 @pytest.mark.parametrize(
     ("old", "new", "command", "rules"),
     [

@@ -239,6 +239,13 @@ def test_hosts_that_came_or_went_count_in_runs_of_one_selection() -> None:
     assert drift.unlike == ("other hosts: 2 hosts (new[1-2]) are new, 1 host (old1) is gone",)
 
 
+def test_runs_of_two_inventories_say_so() -> None:
+    before, after = (view(fleet(web1="disk:o"), of={"inventory": (name,)}) for name in ("/a", "/b"))
+    assert drift_of(before, after).unlike == (
+        "the runs are of two inventories, /a and /b: hosts of one name may be two",
+    )
+
+
 def test_an_interrupted_run_blames_nobody_for_what_it_did_not_look_at() -> None:
     whole = view(fleet(web1="disk:o load:o", web2="disk:o load:c"))
     cut = [

@@ -53,7 +53,7 @@ def test_a_run_comes_back_as_it_was_saved(store: Store) -> None:
         "web2": HostCell(state=HostState.REACHED, since=at(-9), trail=5),
         "web1": HostCell(state=HostState.NOT_TRIED),
     }
-    selection = Selection(limit="web*", tags=("a", "b"), skip_tags=("ü",), params="x")
+    selection = Selection(limit="web*", tags=("a", "b"), skip_tags=("ü",), params="x", inventory=("/i",))
     saved = record(
         1,
         {"web1": "load:o disk[/var]:o"},
