@@ -141,9 +141,10 @@ class _Comparison:
             if was is None and not self._alike:
                 continue
             state = was.state if was else None
-            if state is HostState.NOT_TRIED or now.state is HostState.NOT_TRIED:
+            untried = state is HostState.NOT_TRIED
+            if now.state is HostState.NOT_TRIED or (untried and self._before.ended != "normal"):
                 continue
-            kind = _host_kind(state, now.state)
+            kind = _host_kind(None if untried else state, now.state)
             away = now.state is not HostState.REACHED
             heard = away and kind is None and self._is_heard(host, "")
             flapped = was is not None and was.is_flapping and not heard

@@ -159,7 +159,10 @@ class Database:
         application = self.number("PRAGMA application_id")
         if application == APPLICATION_ID:
             return
-        if application or version or self.number("SELECT count(*) FROM sqlite_master"):
+        if not (application or version or self.number("SELECT count(*) FROM sqlite_master")):
+            return
+        # Another process may have made the tables since the first look: then the mark is there as well.
+        if self.number("PRAGMA application_id") != APPLICATION_ID:
             hint = "Name another one with --history, or none for none"
             raise HistoryError("the file is a database of something else", str(self.path), hint=hint)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import random
 from dataclasses import replace
 
 import pytest
@@ -175,8 +174,14 @@ def test_items_of_a_loop_that_could_not_be_had_are_not_gone() -> None:
         "unseen disk on web1: - > unknown",
         "seen (host) on web1: unreachable > reached",
     ]
+    assert drift_of(views[1], views[2]).unlike == ()
     assert told(drift_of(views[2], views[3])) == ["dropped disk on web1: unknown > -"]
     assert views[3].cells["web1", "disk[/]"].since == at(0)
+
+
+def test_items_that_were_gone_before_their_loop_could_not_be_had_are_no_news_later() -> None:
+    views = runs(fleet(web1="disk[/]:o disk[/var]:c"), fleet(web1="disk[/]:o"), fleet(web1="disk:u"), checks=("disk",))
+    assert told(drift_of(views[0], views[2])) == ["unseen disk on web1: - > unknown"]
 
 
 def test_a_renamed_check_keeps_its_past() -> None:
@@ -250,6 +255,17 @@ def test_an_interrupted_run_blames_nobody_for_what_it_did_not_look_at() -> None:
     assert drift.unlike == ("the later run was interrupted: 3 checks on 2 hosts were not looked at",)
     first = view(cut, ended="interrupted")
     assert told(drift_of(first, whole)) == ["recovery disk on web1: crit > ok"]
+
+
+def test_a_host_that_was_left_out_and_is_now_away_is_told() -> None:
+    left = host("web2", stopped("web2", planned("disk"), "max_fail"), state=HostState.NOT_TRIED)
+    reached = fleet(web1="disk:o", web2="disk:o")
+    _, before, after = runs(reached, [*fleet(web1="disk:c"), left], [*fleet(web1="disk:o"), away("web2", "disk")])
+    assert told(drift_of(before, after)) == [
+        "unseen (host) on web2: not_tried > unreachable",
+        "recovery disk on web1: crit > ok",
+    ]
+    assert told(drift_of(before, view(reached, minute=10, before=before))) == ["recovery disk on web1: crit > ok"]
 
 
 def test_new_and_gone_checks_of_a_changed_playbook() -> None:
@@ -372,10 +388,10 @@ def test_a_run_does_not_differ_from_itself(table: dict[str, dict[str, str]]) -> 
     assert drift.unchanged == sum(cell.verdict in {WARN, CRIT, UNKNOWN} for cell in one.cells.values())
 
 
-@given(tables, tables, st.randoms(use_true_random=False))
-@settings(max_examples=60)
+@given(tables, tables)
+@settings(max_examples=40)
 def test_each_pair_that_differs_is_in_one_change(
-    first: dict[str, dict[str, str]], second: dict[str, dict[str, str]], chance: random.Random
+    first: dict[str, dict[str, str]], second: dict[str, dict[str, str]]
 ) -> None:
     before, after = drawn(first), drawn(second)
     drift = drift_of(before, after)
@@ -392,6 +408,5 @@ def test_each_pair_that_differs_is_in_one_change(
     }
     gone = {(name, "") for name in before.hosts.keys() - after.hosts.keys()}
     assert set(found) == expected | gone
-    mixed = list(after.cells.items())
-    chance.shuffle(mixed)
-    assert drift_of(before, replace(after, cells=dict(mixed))) == drift
+    turned = [replace(one, cells=dict(list(one.cells.items())[::-1])) for one in (before, after)]
+    assert drift_of(*turned) == drift
