@@ -303,9 +303,8 @@ def report(site: Site, tally: Tally, left: dict[str, list[str]]) -> None:
         print("  ", example)
     print("left over:", json.dumps(left, indent=1) if left else "nothing")
     print(f"history: at most {max(tally.sizes) / 1024:.0f} KiB, in the end {tally.sizes[-1] / 1024:.0f} KiB")
-    errors = Counter(
-        line.split(": process")[0][:100] for line in (site.folder / "stderr").read_text(encoding="utf-8").splitlines()
-    )
+    lines = (site.folder / "stderr").read_text(encoding="utf-8").splitlines()
+    errors = Counter(line.partition(": process")[0][:100] for line in lines)
     print("said on stderr:", dict(errors.most_common(8)))
 
 

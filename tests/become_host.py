@@ -133,7 +133,7 @@ class BecomeHost(SshdFixture):
             if p.name.split("-")[1] in names
         ]
 
-    def assert_clean(self, *, deadline_s: float = 10.0) -> None:
+    def assert_clean(self, *, deadline_s: float = 60.0) -> None:
         """Fail unless, within the deadline, nothing of this host runs any more and no capture is left."""
         end = time.monotonic() + deadline_s
         while left := [*self.everything().items(), *self.captures()]:

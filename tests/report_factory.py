@@ -135,6 +135,7 @@ incompletes = st.builds(
     phase=texts,
     reason=texts,
     hint=texts,
+    since=st.one_of(st.none(), moments),
 )
 omissions = st.builds(Omission, what=texts, count=counts, why=texts, where=texts, tokens=counts)
 changes = st.builds(

@@ -50,7 +50,7 @@ SetEnv HOME={folder}/remote_home XDG_RUNTIME_DIR={folder}/run
 _DEFAULTS = {"MaxStartups": "500:30:1000", "MaxSessions": "50"}
 
 
-def wait_until(condition: Callable[[], object], *, deadline_s: float = 10.0, what: str = "the condition") -> None:
+def wait_until(condition: Callable[[], object], *, deadline_s: float = 60.0, what: str = "the condition") -> None:
     """Return once `condition()` is true; fail the test, naming `what`, when it is not in time."""
     end = time.monotonic() + deadline_s
     while not condition():
@@ -322,7 +322,7 @@ class SshdFixture:
                     )
         return out
 
-    def assert_clean(self, *, deadline_s: float = 10.0) -> None:
+    def assert_clean(self, *, deadline_s: float = 60.0) -> None:
         """Fail unless, within the deadline, nothing that was started over this sshd runs and no capture is left."""
         end = time.monotonic() + deadline_s
         while left := [*self.processes().items(), *self.run_dir.iterdir()]:

@@ -47,11 +47,14 @@ def compare(store: Store, words: Sequence[str], *, playbook: str = "", force: bo
             f"run {first} is of {before.playbook}, and run {second} of {after.playbook}",
             hint="--force compares the checks and hosts that both have",
         )
-    silences = store.silences(now)
+    silences = store.silences()
+    hold = [one for one in silences if one.holds_at(now)]
+    held = [one for one in silences if one.held_at(before.started_at)]
     drift = drift_of(
         before,
         after,
-        silent=lambda host, check: any(silence.covers(host, check) for silence in silences),
+        silent=lambda host, check: any(silence.covers(host, check) for silence in hold),
+        was_silent=lambda host, check: any(silence.covers(host, check) for silence in held),
         most=_EVERY_CHANGE,
     )
     return Compared(before=before, after=after, drift=drift, reasons=_reasons(store, second, drift.changes))

@@ -79,7 +79,7 @@ def build_report(
     before = past.view() if series else None
     view = _view(outcomes, run, series, before, groups) if series and (before or keep_view) else None
     if before is not None and view is not None:
-        building.cells = view.cells
+        building.cells, building.hosts = view.cells, view.hosts
     findings = tuple(building.finding(entry) for entry in groups)
     incomplete = tuple(building.incomplete(entry) for entry in fold_incomplete(outcomes, past.silence))
     building.captures(outcomes)
@@ -122,4 +122,5 @@ def _drift(before: RunView, view: RunView, past: Past, building: Making) -> Drif
     def silent(host: str, check: str) -> bool:
         return past.silence(host, check) is not None
 
-    return building.drift(drift_of(before, view, silent=silent, most=building.limits.changes))
+    found = drift_of(before, view, silent=silent, was_silent=past.was_silenced, most=building.limits.changes)
+    return building.drift(found)

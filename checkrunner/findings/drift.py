@@ -34,18 +34,26 @@ _OK, _WARN, _CRIT, _UNKNOWN, _SKIPPED = (
 _TROUBLE = frozenset({_WARN, _CRIT, _UNKNOWN})
 _BADNESS = {str(state): at for at, state in enumerate((_CRIT, _UNKNOWN, _WARN, _SKIPPED, _OK))}
 _ORDER = {kind: at for at, kind in enumerate(ChangeKind)}
-_STAYS = "it does not change any more"
+_STAYS, _HEARD = "it does not change any more", "nobody silences it any more"
 _RUNS, _EXPECTS, _BOTH = "it runs something else", "it expects something else", "it runs and expects something else"
 
 
-def drift_of(before: RunView, after: RunView, *, silent: Silent | None = None, most: int = MOST_CHANGES) -> Drift:
+def drift_of(
+    before: RunView,
+    after: RunView,
+    *,
+    silent: Silent | None = None,
+    was_silent: Silent | None = None,
+    most: int = MOST_CHANGES,
+) -> Drift:
     """What changed from the earlier run to the later one; at most `most` changes are listed, the worst first.
 
     What became of a host stands for all of its checks, and what became of a check for those that follow it or need it.
+    `was_silent` is `silent` at the time of the earlier run: trouble that was silenced then and is so no longer is told.
     Runs of other selections are compared in what both have; of one selection, hosts and checks that only one has count
     as well. The order of cells does not matter. Cost: a quarter of a microsecond for each cell that is ok in both.
     """
-    return _Comparison(before, after, silent or _nobody).drift(most)
+    return _Comparison(before, after, silent or _nobody, was_silent or _nobody).drift(most)
 
 
 def kind_of(before: VerdictState | None, after: VerdictState | None, *, same_reasons: bool = True) -> ChangeKind | None:
@@ -97,8 +105,8 @@ _Key = tuple[ChangeKind, str, str, str, bool, bool, str]
 
 
 class _Comparison:
-    def __init__(self, before: RunView, after: RunView, silent: Silent) -> None:
-        self._before, self._after, self._silent = before, after, silent
+    def __init__(self, before: RunView, after: RunView, silent: Silent, was_silent: Silent) -> None:
+        self._before, self._after, self._silent, self._was_silent = before, after, silent, was_silent
         self._pairing = Pairing.of(before.checks, after.checks)
         self._plain = not (self._pairing.earlier or self._pairing.later)
         self._alike = before.playbook == after.playbook and before.selection == after.selection
@@ -133,13 +141,16 @@ class _Comparison:
             if was is None and not self._alike:
                 continue
             state = was.state if was else None
-            if state is HostState.NOT_TRIED or now.state is HostState.NOT_TRIED:
+            untried = state is HostState.NOT_TRIED
+            if now.state is HostState.NOT_TRIED or (untried and self._before.ended != "normal"):
                 continue
-            kind = _host_kind(state, now.state)
-            flapped = was is not None and was.is_flapping
-            stays = kind is None and now.state is not HostState.REACHED and flapped and not now.is_flapping
-            if kind is None and not stays:
-                self._unchanged += now.state is not HostState.REACHED
+            kind = _host_kind(None if untried else state, now.state)
+            away = now.state is not HostState.REACHED
+            heard = away and kind is None and self._is_heard(host, "")
+            flapped = was is not None and was.is_flapping and not heard
+            stays = kind is None and away and flapped and not now.is_flapping
+            if kind is None and not stays and not heard:
+                self._unchanged += away
                 continue
             if now.is_flapping and not flapped:
                 kind = ChangeKind.FLAPPING
@@ -150,7 +161,7 @@ class _Comparison:
                 str(now.state),
                 now.is_flapping and flapped,
                 self._silent(host, ""),
-                _STAYS if stays else "",
+                _STAYS if stays else _HEARD if heard else "",
             )
             self._fold(key, "", host, now.since, was.since if was else None, "")
         if self._alike:
@@ -168,7 +179,7 @@ class _Comparison:
             if was is not None and was.verdict is now.verdict and not (now.blind or was.blind):
                 if now.verdict is _OK or now.verdict is _SKIPPED:
                     continue
-                if was.reasons == now.reasons and not was.trail:
+                if was.reasons == now.reasons and not was.trail and not self._was_silent(*at):
                     self._unchanged += 1
                     continue
             self._cell(at, was, now)
@@ -189,8 +200,11 @@ class _Comparison:
             return
         same = was is not None and was.reasons == now.reasons
         kind = kind_of(known, now.verdict, same_reasons=same)
-        flapped = was is not None and was.is_flapping
         trouble = now.verdict is not _OK and now.verdict is not _SKIPPED
+        heard = trouble and not (kind and kind.is_worse) and self._is_heard(host, key)
+        if heard:
+            kind = ChangeKind.REGRESSION
+        flapped = was is not None and was.is_flapping and not heard
         stays = kind is None and trouble and flapped and not now.is_flapping
         if kind is None and not stays:
             self._unchanged += trouble
@@ -204,9 +218,13 @@ class _Comparison:
             str(now.verdict),
             now.is_flapping and flapped,
             self._silent(host, key),
-            ", ".join(filter(None, (self._note(key), _STAYS if stays else ""))),
+            ", ".join(filter(None, (self._note(key), _STAYS if stays else _HEARD if heard else ""))),
         )
         self._fold(fold, _item(key), host, now.since, was.since if was else None, now.finding)
+
+    def _is_heard(self, host: str, key: str) -> bool:
+        """Whether it was silenced then and is not now."""
+        return self._was_silent(host, key) and not self._silent(host, key)
 
     def _is_told_as_new(self, host: str, key: str) -> bool:
         """Whether what only the later run has counts at all."""

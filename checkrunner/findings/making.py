@@ -23,7 +23,7 @@ from checkrunner.findings.totals import capture_of, execution_of
 from checkrunner.findings.values import shared_metrics, shared_values
 from checkrunner.model.drift import Drift
 from checkrunner.model.errors import TemplateError
-from checkrunner.model.history import Cell
+from checkrunner.model.history import Cell, HostCell
 from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import (
     CheckValues,
@@ -36,7 +36,7 @@ from checkrunner.model.report import (
     Variant,
     Wait,
 )
-from checkrunner.model.results import CaptureState, Execution, Reason, SliceMode, Stream, VerdictState
+from checkrunner.model.results import CaptureState, Execution, HostState, Reason, SliceMode, Stream, VerdictState
 from checkrunner.model.seams import Redactor
 
 __all__ = ["Making"]
@@ -50,8 +50,8 @@ class _Past(TypedDict):
 
 
 class Making:
-    """One report in the making: what it may show, and what it had to leave out so far. `cells` says since when things
-    are so, where earlier runs are known."""
+    """One report in the making: what it may show, and what it had to leave out so far. `cells` and `hosts` say since
+    when things are so, where earlier runs are known."""
 
     def __init__(self, redactor: Redactor, texts: Texts, titles: Titles, limits: ReportLimits, held: HeldBack) -> None:
         self.limits = limits
@@ -62,6 +62,7 @@ class Making:
         self._held = held
         self._folded: dict[tuple[str, ...], str] = {}
         self.cells: Mapping[tuple[str, str], Cell] = {}
+        self.hosts: Mapping[str, HostCell] = {}
 
     def text(self, text: str) -> str:
         """A text fit for the report: masked, and not longer than the limit, which it then says."""
@@ -120,6 +121,11 @@ class Making:
             since=min(began, default=None), changes=max((cell.changes for cell in cells if cell.is_flapping), default=0)
         )
 
+    def _away_since(self, entry: Incomplete) -> datetime | None:
+        began = [self.hosts[name].since for name in entry.names if name in self.hosts]
+        known = [moment for moment in began if moment and entry.state is not HostState.REACHED]
+        return min(known, default=None)
+
     def drift(self, drift: Drift) -> Drift:
         """What changed, in texts fit to be shown."""
         return replace(
@@ -171,6 +177,7 @@ class Making:
             hosts=self._hosts(entry.names, f"incomplete hosts, {entry.state}", folded=entry.hosts),
             reason=self.text(entry.reason),
             hint=self.text(entry.hint),
+            since=self._away_since(entry),
             silenced=self._silenced(entry.silenced),
         )
 

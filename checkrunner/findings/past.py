@@ -35,6 +35,11 @@ class NoPast:
         del host, check
         return None
 
+    def was_silenced(self, host: str, check: str) -> bool:
+        """False, whatever the host and the check."""
+        del host, check
+        return False
+
     def suppression(self, host: str, check: str) -> Suppression | None:
         """None, whatever the host and the check."""
         del host, check

@@ -75,10 +75,12 @@ def _matching(rows: Sequence[Row], pattern: str, context: int) -> tuple[list[Row
         hits = patiently(pattern, size, lambda: [at for at, row in enumerate(rows) if search(row.text)])
     except TooLongError as error:
         raise UsageError(f"--match: {error}", hint="Use a simpler one: fewer nested repeats") from None
-    shown: dict[int, bool] = {}
-    for at in hits:
-        for near in range(max(0, at - context), min(len(rows), at + context + 1)):
-            if abs(rows[near].number - rows[at].number) <= context:
-                shown.setdefault(near, False)
-        shown[at] = True
-    return [Row(rows[at].number, rows[at].text, hit) for at, hit in sorted(shown.items())], len(hits)
+    found = frozenset(hits)
+    near: set[int] = set()
+    for places in (range(len(rows)), range(len(rows) - 1, -1, -1)):
+        last = None
+        for at in places:
+            last = rows[at].number if at in found else last
+            if last is not None and abs(rows[at].number - last) <= context:
+                near.add(at)
+    return [Row(rows[at].number, rows[at].text, at in found) for at in sorted(near)], len(hits)

@@ -88,8 +88,9 @@ def time_from(stored: int | None) -> datetime | None:
 
 
 def plain(text: str) -> str:
-    """A text that SQLite can take. Lone surrogates come from names of files, and from what hosts wrote as JSON."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    """A text that SQLite can take. Lone surrogates come from names of files, and from what hosts wrote as JSON: each
+    is written out, so that names that differ stay different."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def selection_to(selection: Selection) -> str:

@@ -21,6 +21,9 @@ Value = int | float | str | bytes | None
 BUSY_S = 30.0
 """How long a process waits for another one that writes."""
 
+_UNWRITABLE = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_FULL", "SQLITE_IOERR_SHM")
+"""What SQLite says where the file can be read, and the files beside it cannot be made."""
+
 _MAKE = "Move it away, and the next run makes a new one"
 
 
@@ -32,6 +35,7 @@ class Database:
     def __init__(self, path: Path, *, create: bool) -> None:
         self.path = path
         self._connection: sqlite3.Connection | None = None
+        self._unwritable: HistoryError | None = None
         with self.told():
             if create:
                 _make_file(path)
@@ -41,9 +45,10 @@ class Database:
             self._connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
             try:
                 self._prepare()
-            except BaseException:
+            except BaseException as error:
                 self.close()
-                raise
+                if create or not self._open_to_read(error):
+                    raise
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -110,9 +115,29 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
+            if self._unwritable is not None and _code(error).startswith("SQLITE_READONLY"):
+                raise self._unwritable from error
             raise _trouble(error, self.path) from error
         except OSError as error:
             raise HistoryError(f"it cannot be used: {error.strerror or error}", str(self.path)) from error
+
+    def _open_to_read(self, error: BaseException) -> bool:
+        """Open it to be read where nothing can be written beside it: the file system is read-only, or full. Only while
+        all that was written is in the file itself. What changes it raises `error` from then on."""
+        if not isinstance(error, HistoryError) or not _code(error.__cause__).startswith(_UNWRITABLE):
+            return False
+        log = Path(f"{self.path}-wal")
+        if log.exists() and log.stat().st_size:
+            return False
+        address = f"{self.path.absolute().as_uri()}?immutable=1"
+        self._connection = sqlite3.connect(address, timeout=BUSY_S, isolation_level=None, uri=True)
+        self._unwritable = error
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+        return True
 
     def _prepare(self) -> None:
         connection = self.connection
@@ -126,7 +151,7 @@ class Database:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         if version < VERSION:
             self._migrate()
-        if self.one("PRAGMA journal_mode") != ("wal",):
+        if self._unwritable is None and self.one("PRAGMA journal_mode") != ("wal",):
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
 
@@ -134,7 +159,10 @@ class Database:
         application = self.number("PRAGMA application_id")
         if application == APPLICATION_ID:
             return
-        if application or version or self.number("SELECT count(*) FROM sqlite_master"):
+        if not (application or version or self.number("SELECT count(*) FROM sqlite_master")):
+            return
+        # Another process may have made the tables since the first look: then the mark is there as well.
+        if self.number("PRAGMA application_id") != APPLICATION_ID:
             hint = "Name another one with --history, or none for none"
             raise HistoryError("the file is a database of something else", str(self.path), hint=hint)
 
@@ -163,8 +191,14 @@ def _make_file(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
+def _code(error: object) -> str:
+    """SQLite's name for what went wrong; "" where it has none."""
+    name = getattr(error, "sqlite_errorname", None)
+    return name if isinstance(name, str) else ""
+
+
 def _trouble(error: sqlite3.Error, path: Path) -> HistoryError:
-    code = error.sqlite_errorname if isinstance(getattr(error, "sqlite_errorname", None), str) else ""
+    code = _code(error)
     kind = code.removeprefix("SQLITE_").partition("_")[0]
     if kind in {"CORRUPT", "NOTADB"}:
         what = "it is damaged" if kind == "CORRUPT" else "the file is no store of runs, or it is damaged"
@@ -173,7 +207,7 @@ def _trouble(error: sqlite3.Error, path: Path) -> HistoryError:
     if kind in {"BUSY", "LOCKED"}:
         hint = "Another process is writing, or was stopped while it did"
         return HistoryError(f"it is locked, and was so for {BUSY_S:g} seconds", str(path), hint=hint)
-    if kind == "FULL":
+    if kind == "FULL" or code == "SQLITE_IOERR_SHMSIZE":  # the index of its log finds no room either
         return HistoryError("there is no room left on the disk", str(path))
     if kind in {"READONLY", "CANTOPEN", "PERM", "AUTH"}:
         hint = "The file and its folder have to be writable; --history names another one, or none"

@@ -25,7 +25,10 @@ class StoredPast:
         with store.reading():
             last = store.last(playbook, selection)
             self._view = None if last is None else store.view(last)
-            self._silences = store.silences(now)
+            every = store.silences()
+            self._silences = [one for one in every if one.holds_at(now)]
+            view = self._view
+            self._silences_then = [one for one in every if one.held_at(view.started_at)] if view else []
             self._suppressions = {(one.host, one.check): one for one in store.suppressions(now, playbook)}
             self._baseline_rows: dict[_Key, Any] = {(row[1], row[2]): row for row in store.baseline_rows(playbook)}
             self._shape_data: dict[_Key, bytes] = {(host, key): data for host, key, data in store.shape_rows(playbook)}
@@ -69,6 +72,10 @@ class StoredPast:
             covering = [one for one in self._silences if one.covers(host, check)]
             self._silenced[at] = max(covering, key=lambda one: one.until, default=None)
         return self._silenced[at]
+
+    def was_silenced(self, host: str, check: str) -> bool:
+        """See the seam."""
+        return any(one.covers(host, check) for one in self._silences_then)
 
     def suppression(self, host: str, check: str) -> Suppression | None:
         """See the seam."""

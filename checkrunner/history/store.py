@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -81,8 +82,10 @@ class Store:
             except sqlite3.IntegrityError as error:
                 raise HistoryError(f"it has run {record.view.id} already", str(self.path)) from error
             gone = delete_runs(connection, outdated(connection, self._options, now, AT_A_TIME, after=number))
-        self._shrink(AT_A_TIME - gone)
-        free_pages(self._database)
+        # The run is stored, whatever comes of this: the next one tries it again.
+        with contextlib.suppress(HistoryError):
+            self._shrink(AT_A_TIME - gone)
+            free_pages(self._database)
         return number
 
     def prune(self, now: datetime) -> int:

@@ -271,11 +271,12 @@ class IncompletePart(OnHostsPart):
     phase: str
     reason: str
     hint: str = ""
+    since: Time | None = None
     silenced: SilencedPart | None = None
 
     def made(self, names_in: NamesIn) -> Incomplete:
         """The same in words of the model."""
-        facts = {name: getattr(self, name) for name in ("state", "phase", "reason", "hint")}
+        facts = {name: getattr(self, name) for name in ("state", "phase", "reason", "hint", "since")}
         silenced = self.silenced.made() if self.silenced else None
         return Incomplete(**facts, silenced=silenced, **self.where(names_in))
 

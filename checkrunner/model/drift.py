@@ -26,8 +26,8 @@ class ChangeKind(StrEnum):
     | seen | unknown, then skipped, or the host is reached again |
     | dropped | there, then not there or skipped: nobody looks any more |
 
-    What was flapping and now stays in trouble is a regression too (of a host: unseen): nobody was told of its last
-    change.
+    What was flapping and now stays in trouble is a regression too (of a host: unseen), and so is what was
+    silenced and is so no longer: nobody was told of its last change.
     """
 
     REGRESSION = "regression"

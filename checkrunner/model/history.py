@@ -236,6 +236,10 @@ class Silence:
         """Whether it counts at that time."""
         return self.ended_at is None and now < self.until
 
+    def held_at(self, then: datetime) -> bool:
+        """Whether it counted at a time that is over, whatever became of it since."""
+        return self.made_at <= then < min(self.until, self.ended_at or self.until)
+
 
 def check_fits(pattern: str, key: str) -> bool:
     """Whether a name or pattern (see `name_fits`) is of that check, or of the loop that it is an item of."""

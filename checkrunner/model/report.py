@@ -238,13 +238,15 @@ class Finding(OnHosts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incomplete(OnHosts):
-    """Hosts that could not be looked at (or not to the end), folded by state and reason. `silenced` is set where nobody
-    wants to be told of these hosts at all: the exit code does not count them."""
+    """Hosts that could not be looked at (or not to the end), folded by state and reason. `since` is when the first of
+    the runs began in which it was so without a break (the earliest of theirs), None where no earlier run is known.
+    `silenced` is set where nobody wants to be told of these hosts at all: the exit code does not count them."""
 
     state: HostState
     phase: str
     reason: str
     hint: str = ""
+    since: datetime | None = None
     silenced: Silenced | None = None
 
 

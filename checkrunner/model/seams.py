@@ -363,6 +363,10 @@ class Past(Protocol):
         the one that holds for all checks of the host, and so for what becomes of the host itself."""
         ...
 
+    def was_silenced(self, host: str, check: str) -> bool:
+        """Whether a silence held for it when the last run began."""
+        ...
+
     def suppression(self, host: str, check: str) -> Suppression | None:
         """Why the check is not to be run on the host now; None where it is."""
         ...

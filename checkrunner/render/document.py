@@ -242,7 +242,7 @@ def _incomplete(entry: Incomplete) -> dict[str, Any]:
         "state": str(entry.state),
         "phase": safe_json(entry.phase),
         "reason": safe_json(entry.reason),
-        **_filled(hint=entry.hint, silenced=_silenced(entry.silenced)),
+        **_filled(hint=entry.hint, since=_time(entry.since), silenced=_silenced(entry.silenced)),
     }
 
 

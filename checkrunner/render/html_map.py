@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from checkrunner.model.history import Detail
 from checkrunner.model.report import Finding, Report
 from checkrunner.model.results import HostState
-from checkrunner.render.cells import letter_of
+from checkrunner.render.cells import keys_of, letter_of
 from checkrunner.render.html_words import UNTOLD, WORDS
 
 __all__ = ["Cells", "HostGroup", "cells_of", "columns_of", "host_groups", "ranges", "rows_data"]
@@ -66,7 +66,7 @@ def _named_cells(report: Report) -> Cells:
     names: dict[str, str] = {}
     for finding in report.findings:
         states |= dict.fromkeys(finding.names, HostState.REACHED)
-        for key in _keys(finding):
+        for key in keys_of(finding):
             names.setdefault(key, finding.name)
     for entry in report.incomplete:
         states |= dict.fromkeys(entry.names, entry.state)
@@ -89,15 +89,10 @@ def _named_cells(report: Report) -> Cells:
     )
 
 
-def _keys(finding: Finding) -> Sequence[str]:
-    """The checks that it is of: the items of a loop have keys of their own."""
-    return [f"{finding.check}[{item}]" for item in finding.items] or [finding.check]
-
-
 def columns_of(finding: Finding, checks: Sequence[str]) -> Sequence[int]:
     """The places of its checks. Where it does not name all of its items, all of its loop's are possible: the letters
     of the cells tell which."""
-    keys = set(_keys(finding))
+    keys = set(keys_of(finding))
     loop = f"{finding.check}[" if finding.item_count > len(finding.items) else None
     return [at for at, key in enumerate(checks) if key in keys or (loop is not None and key.startswith(loop))]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from typing import TextIO
 
 from checkrunner.model.folded import OnHosts
@@ -90,7 +91,10 @@ class _Page:
                 yield ""
                 yield f"**{_prose(sentence)}**"
         yield from self._drift()
-        if rows := [*map(self._row, self._sorted.findings), *map(_host_row, self._sorted.incomplete)]:
+        if rows := [
+            *map(self._row, self._sorted.findings),
+            *(_host_row(entry, self._began) for entry in self._sorted.incomplete),
+        ]:
             yield ""
             yield "| | check | where | what | since |"
             yield "| --- | --- | --- | --- | --- |"
@@ -136,7 +140,7 @@ class _Page:
 
     def _finding(self, finding: Finding) -> Iterator[str]:
         yield ""
-        yield f"### {label_of(finding)} {_prose(title_of(finding, plays=self._plays))}"
+        yield f"### {label_of(finding)} {_prose(title_of(finding, plays=self._plays, began=self._began))}"
         yield ""
         yield ", ".join(self._where(finding))
         if finding.item_count:
@@ -219,9 +223,10 @@ class _Page:
             yield f"{finding.check} on {finding.hosts}{_number(finding)}" + (f": {why}" if why else "")
 
 
-def _host_row(entry: Incomplete) -> str:
+def _host_row(entry: Incomplete, began: datetime) -> str:
     where = f"{cell(_cut(entry.hosts, 80), as_code=True)}{_number(entry)}"
-    return f"| **HOST** | | {where} | {cell(_cut(unseen_text(entry), 160))} | |"
+    since = cell(since_text(entry.since, began).removeprefix("since "))
+    return f"| **HOST** | | {where} | {cell(_cut(unseen_text(entry), 160))} | {since and since + ' '}|"
 
 
 def _numbered(piece: Slice) -> Iterator[str]:

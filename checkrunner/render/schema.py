@@ -182,9 +182,13 @@ def _incomplete() -> Schema:
             "phase": text_of("Where it failed: connect, bootstrap, session or run."),
             "reason": text_of("What happened. <host> stands for each host's own name."),
             "hint": text_of("What to do."),
+            "since": time_of(
+                "When the first of the runs began in which it was so without a break, UTC; the earliest of"
+                " the hosts'. Absent where no earlier run is known."
+            ),
             "silenced": {"$ref": "#/$defs/silenced"},
         },
-        optional=("host_count", "hint", "silenced"),
+        optional=("host_count", "hint", "since", "silenced"),
     )
 
 

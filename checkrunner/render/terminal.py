@@ -163,7 +163,8 @@ class _Page:
 
     def _incomplete(self, entry: Incomplete) -> Iterator[str]:
         text = f"{on_hosts(entry.hosts, entry.host_count).removeprefix('on ')}: {unseen_text(entry)}"
-        yield from wrapped(text, self._width, first="  - ", rest="    ")
+        since = since_text(entry.since, self._report.run.started_at)
+        yield from wrapped(f"{text}, {since}" if since else text, self._width, first="  - ", rest="    ")
         if entry.hint:
             yield from wrapped(entry.hint, self._width, first="    to do: ", rest="           ")
 

@@ -50,6 +50,11 @@ class MemoryPast:
         """See the seam."""
         return self._silences.get((host, check))
 
+    def was_silenced(self, host: str, check: str) -> bool:
+        """See the seam."""
+        silence = self._silences.get((host, check))
+        return silence is not None and self._view is not None and silence.held_at(self._view.started_at)
+
     def suppression(self, host: str, check: str) -> Suppression | None:
         """See the seam."""
         return self._suppressions.get((host, check))
@@ -66,5 +71,6 @@ def check_past(past: Past) -> None:
         assert shapes is None or isinstance("a line" in shapes, bool), "shapes can be asked for"
         assert past.baseline(host, check) == past.baseline(host, check), "a baseline does not change while it is asked"
         assert past.silence(host, check) == past.silence(host, check), "nor does a silence"
+        assert past.was_silenced(host, check) == past.was_silenced(host, check), "nor whether there was one"
         assert past.suppression(host, check) == past.suppression(host, check), "nor does a suppression"
     assert past.view() is past.view(), "the last run is read once"

@@ -76,6 +76,7 @@ def test_variables_of_the_command_line_make_another_series_and_secrets_do_not(tm
         ("stdout_lines > limit", "stdout_lines >= limit", False, True),
         ("limit: 90", "limit: 80", False, True),
         ("tags: [storage]", "severity: warning", False, True),
+        ("tags: [storage]", "baseline: true", False, True),
         ("tags: [storage]", "when: path == '/var'", False, True),
         ("fix: Look at", "fix: Mind", False, False),
         ("name: Disk\n", "name: The disk\n", False, False),

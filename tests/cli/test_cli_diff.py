@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Done, call_here
+from command_line import Done, call_here, environment
 from outcome_factory import reason, run_info
 from view_factory import at, fleet, view
 
@@ -18,6 +18,13 @@ from checkrunner.history.store import Store
 from checkrunner.model.history import Evidence, RunRecord, RunView
 from checkrunner.model.report import Report
 from checkrunner.render.json import json_text
+
+PLAYBOOK = """\
+- hosts: localhost
+  checks:
+    - {id: state, run: cat state, expect: {stdout: {equals: fine}}}
+    - {id: other, run: "true"}
+"""
 
 
 class Site:
@@ -125,3 +132,25 @@ def test_a_silenced_check_is_not_worse(site: Site) -> None:
         store.silence("web*", "disk", until=now + timedelta(days=1), why="known", by="ops", now=now)
     done = site("diff")
     assert (done.returncode, "worse, and silenced: disk on web1" in done.stdout) == (0, True)
+
+
+def test_runs_say_what_changed_by_themselves(site: Site) -> None:
+    (site.folder / "play.yml").write_text(PLAYBOOK, encoding="utf-8")
+    state = site.folder / "state"
+    reports = []
+    for text in ("fine\n", "broken\n", "broken\n"):
+        state.write_text(text, encoding="utf-8")
+        done = site("run", "play.yml", "--format", "json", "-q")
+        reports.append(json.loads(done.stdout))
+    assert "drift" not in reports[0]
+    assert [(one["drift"]["worse"], one["drift"].get("unchanged", 0)) for one in reports[1:]] == [(1, 0), (0, 1)]
+    assert reports[1]["drift"]["against"] == reports[0]["run"]["id"]
+    (change,) = reports[1]["drift"]["changes"]
+    assert (change["kind"], change["check"], change["hosts"]) == ("regression", "state", "localhost")
+    assert change["finding"] == reports[1]["findings"][0]["id"]
+    assert reports[2]["findings"][0]["since"] == reports[1]["run"]["started_at"]
+    assert (site("diff").returncode, site("diff", "1").returncode) == (0, 1)
+    shown = call_here(
+        ["run", "play.yml", "--history", str(site.path), "-q"], folder=site.folder, env=environment(site.folder)
+    )
+    assert "nothing got worse" in shown.stdout

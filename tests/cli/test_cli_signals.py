@@ -39,7 +39,7 @@ def test_an_interrupt_during_preparation_gives_a_report_and_runs_nothing(
         process.send_signal(number)
         pipe.write("x: 1\n")
 
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=150)
 
     report = json.loads(out)
     assert (process.returncode, report["run"]["ended"]) == (130, "interrupted"), err
@@ -55,7 +55,7 @@ def test_a_second_interrupt_ends_the_process(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         assert process.wait(20) in (-signal.SIGINT, -signal.SIGTERM)
 
-    process.communicate(timeout=5)
+    process.communicate(timeout=150)
 
 
 def test_a_terminal_that_is_closed_ends_the_run_and_its_report_is_written(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import random
 from dataclasses import replace
 
 import pytest
@@ -175,8 +174,14 @@ def test_items_of_a_loop_that_could_not_be_had_are_not_gone() -> None:
         "unseen disk on web1: - > unknown",
         "seen (host) on web1: unreachable > reached",
     ]
+    assert drift_of(views[1], views[2]).unlike == ()
     assert told(drift_of(views[2], views[3])) == ["dropped disk on web1: unknown > -"]
     assert views[3].cells["web1", "disk[/]"].since == at(0)
+
+
+def test_items_that_were_gone_before_their_loop_could_not_be_had_are_no_news_later() -> None:
+    views = runs(fleet(web1="disk[/]:o disk[/var]:c"), fleet(web1="disk[/]:o"), fleet(web1="disk:u"), checks=("disk",))
+    assert told(drift_of(views[0], views[2])) == ["unseen disk on web1: - > unknown"]
 
 
 def test_a_renamed_check_keeps_its_past() -> None:
@@ -252,6 +257,17 @@ def test_an_interrupted_run_blames_nobody_for_what_it_did_not_look_at() -> None:
     assert told(drift_of(first, whole)) == ["recovery disk on web1: crit > ok"]
 
 
+def test_a_host_that_was_left_out_and_is_now_away_is_told() -> None:
+    left = host("web2", stopped("web2", planned("disk"), "max_fail"), state=HostState.NOT_TRIED)
+    reached = fleet(web1="disk:o", web2="disk:o")
+    _, before, after = runs(reached, [*fleet(web1="disk:c"), left], [*fleet(web1="disk:o"), away("web2", "disk")])
+    assert told(drift_of(before, after)) == [
+        "unseen (host) on web2: not_tried > unreachable",
+        "recovery disk on web1: crit > ok",
+    ]
+    assert told(drift_of(before, view(reached, minute=10, before=before))) == ["recovery disk on web1: crit > ok"]
+
+
 def test_new_and_gone_checks_of_a_changed_playbook() -> None:
     before = view(fleet(web1="disk:o old:c"), ("disk", "old"))
     after = view(fleet(web1="disk:o load:c fine:o"), ("disk", "load", "fine"), minute=5, before=before)
@@ -301,6 +317,24 @@ def test_what_is_silenced_is_listed_and_not_worse() -> None:
     assert [(change.hosts, change.silenced) for change in drift.changes] == [("web2", False), ("web1", True)]
     assert drift.worse == 1
     assert not drift_of(before, after, silent=lambda *_: True).is_worse
+
+
+@pytest.mark.parametrize(("letters", "kind"), [("cc", "regression"), ("cw", "regression"), ("co", None)])
+def test_what_is_in_trouble_when_its_silence_ends_is_told(letters: str, kind: str | None) -> None:
+    before, after = runs(*(fleet(web1=f"disk:{letter} load:c") for letter in letters))
+    was_silent = lambda _, check: check == "disk"  # noqa: E731 - short
+    worse = [change for change in drift_of(before, after, was_silent=was_silent).changes if change.is_worse]
+    assert [(change.kind, change.check, change.note) for change in worse] == (
+        [(kind, "disk", "nobody silences it any more")] if kind else []
+    )
+    assert not drift_of(before, after, was_silent=was_silent, silent=was_silent).is_worse
+
+
+def test_a_host_that_is_away_when_its_silence_ends_is_told() -> None:
+    before, after = runs([away("web1", "disk")], [away("web1", "disk")])
+    (change,) = drift_of(before, after, was_silent=lambda *_: True).changes
+    assert (change.kind, change.check, change.note) == (ChangeKind.UNSEEN, "", "nobody silences it any more")
+    assert drift_of(before, after, was_silent=lambda *_: True, silent=lambda *_: True).changes == ()
 
 
 def test_what_is_not_listed_still_counts() -> None:
@@ -354,10 +388,10 @@ def test_a_run_does_not_differ_from_itself(table: dict[str, dict[str, str]]) -> 
     assert drift.unchanged == sum(cell.verdict in {WARN, CRIT, UNKNOWN} for cell in one.cells.values())
 
 
-@given(tables, tables, st.randoms(use_true_random=False))
-@settings(max_examples=60)
+@given(tables, tables)
+@settings(max_examples=40)
 def test_each_pair_that_differs_is_in_one_change(
-    first: dict[str, dict[str, str]], second: dict[str, dict[str, str]], chance: random.Random
+    first: dict[str, dict[str, str]], second: dict[str, dict[str, str]]
 ) -> None:
     before, after = drawn(first), drawn(second)
     drift = drift_of(before, after)
@@ -374,6 +408,5 @@ def test_each_pair_that_differs_is_in_one_change(
     }
     gone = {(name, "") for name in before.hosts.keys() - after.hosts.keys()}
     assert set(found) == expected | gone
-    mixed = list(after.cells.items())
-    chance.shuffle(mixed)
-    assert drift_of(before, replace(after, cells=dict(mixed))) == drift
+    turned = [replace(one, cells=dict(list(one.cells.items())[::-1])) for one in (before, after)]
+    assert drift_of(*turned) == drift

@@ -177,6 +177,27 @@ def test_lines_that_were_not_kept_are_nobodys_neighbours() -> None:
     assert reading.hits == 1
 
 
+@given(st.text("xy", min_size=1, max_size=9), st.text("xy", max_size=9), st.integers(0, 4), st.integers(0, 12))
+def test_neighbours_are_the_lines_that_are_near_one_that_matches(head: str, tail: str, missing: int, near: int) -> None:
+    data, end = ("".join(f"{letter}\n" for letter in text).encode() for text in (head, tail))
+    total = len(head) + len(tail) + (missing if tail else 0)
+    kept = KeptOutput(host="h", check="c", stream=Stream.STDOUT, data=data, tail=end, total_bytes=99, total_lines=total)
+    rows = read_part(kept, Want()).rows
+    matching = [row.number for row in rows if row.text == "x"]
+    wanted = [row.number for row in rows if any(abs(row.number - number) <= near for number in matching)]
+    found = read_part(kept, Want(match="x", context=near))
+    assert ([row.number for row in found.rows], found.hits) == (wanted, len(matching))
+    assert [row.number for row in found.rows if row.hit] == matching
+
+
+def test_many_lines_that_match_have_many_neighbours_at_no_more_cost() -> None:
+    lines = 100_000
+    kept = KeptOutput(
+        host="h", check="c", stream=Stream.STDOUT, data=b"x\n" * lines, total_bytes=2 * lines, total_lines=lines
+    )
+    assert len(read_part(kept, Want(match="x", context=lines)).rows) == lines
+
+
 def test_bytes_are_those_of_what_was_kept() -> None:
     assert read_part(KEPT, Want(span=(0, 6))).text == "line 1"
     assert read_part(KEPT, Want(span=(-4, None))).text == "100\n"

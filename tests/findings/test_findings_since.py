@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from outcome_factory import run_info
+from outcome_factory import host, planned, reason, run_info, stopped
 from view_factory import at, fleet, series, versions
 
 from checkrunner.findings.build import build_report
 from checkrunner.findings.past import NoPast
 from checkrunner.model.drift import ChangeKind
 from checkrunner.model.history import RunView, Silence
-from checkrunner.model.plan import HostOutcome
+from checkrunner.model.plan import CheckOutcome, HostOutcome
 from checkrunner.model.report import Report
+from checkrunner.model.results import HostState, Verdict, VerdictState
 from checkrunner.testing import MemoryPast
 
 
@@ -46,6 +47,28 @@ def test_findings_say_since_when_and_the_report_what_changed() -> None:
         ("disk", "web2", second.findings[0].id),
         ("load", "web1", second.findings[1].id),
     ]
+
+
+def test_hosts_say_since_when_they_are_away() -> None:
+    gone = host("web1", stopped("web1", planned(), "not reached"), state=HostState.UNREACHABLE)
+    _, view = run(fleet(web1="disk:o"), 0)
+    _, view = run([gone], 5, view)
+    third, _ = run([gone], 10, view)
+    assert [one.since for one in third.incomplete] == [at(5)]
+    assert third.drift is not None
+    assert (third.drift.changes, third.drift.unchanged) == ((), 1)
+
+
+def test_a_check_that_is_not_run_for_its_harm_is_told_once_and_is_no_blind_spot() -> None:
+    why = reason("not run until tomorrow: it got stuck 3 times", subject="suppressed", expected="run")
+    held = CheckOutcome(host="web1", planned=planned(), verdict=Verdict(state=VerdictState.UNKNOWN, reasons=(why,)))
+    _, view = run(fleet(web1="disk:u"), 0)
+    second, view = run([host("web1", held)], 5, view)
+    third, _ = run([host("web1", held)], 10, view)
+    assert second.drift is not None
+    assert third.drift is not None
+    assert [one.kind for one in second.drift.changes] == [ChangeKind.CHANGED]
+    assert (third.drift.changes, third.drift.unchanged) == ((), 1)
 
 
 def test_flapping_findings_say_how_often() -> None:

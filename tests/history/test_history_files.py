@@ -26,6 +26,12 @@ def told(path: Path, *, create: bool = False) -> HistoryError:
     return caught.value
 
 
+def _no_files_beside(path: Path) -> None:
+    """As on a file system that is read-only: the index of SQLite's log cannot be made, by root either."""
+    index = Path(f"{path}-shm")
+    index.symlink_to(index)
+
+
 def test_the_file_and_its_folder_are_its_owners_alone(tmp_path: Path) -> None:
     path = tmp_path / "state" / "checkrunner" / "history.db"
 
@@ -96,6 +102,32 @@ def test_a_file_that_may_not_be_written_is_told(tmp_path: Path) -> None:
 
     assert "it cannot be used: " in told(folder / "history.db", create=True).message
     assert "it cannot be opened for writing" in told(tmp_path).message
+
+
+def test_what_is_stored_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "h ? # %41.db"
+    with Store.open(path, create=True) as store:
+        store.save(record(), now=at(0))
+    before = path.read_bytes()
+    _no_files_beside(path)
+
+    with Store.open(path) as store:
+        assert store.count() == 1
+        with pytest.raises(HistoryError, match="it cannot be opened for writing"):
+            store.save(record(), now=at(1))
+        assert store.count() == 1
+    assert "it cannot be opened for writing" in told(path, create=True).message
+    assert path.read_bytes() == before
+
+
+def test_what_is_not_all_in_the_file_is_not_read_without_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "h.db"
+    with Store.open(path, create=True) as store:
+        store.save(record(), now=at(0))
+    _no_files_beside(path)
+    Path(f"{path}-wal").write_bytes(b"a run that is not in the file yet")
+
+    assert "it cannot be opened for writing" in told(path).message
 
 
 def test_a_locked_store_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

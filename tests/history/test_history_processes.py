@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from run_factory import at, record
 
+from checkrunner.history.database import Database, Value
 from checkrunner.history.store import Store
 
 HERE = Path(__file__).parent
@@ -127,3 +128,24 @@ def test_a_run_that_is_half_written_is_no_run(tmp_path: Path) -> None:
         assert store.count() == 1
         assert store.save(record(2), now=at(2)) == 2
         assert list(store.view(2).hosts) == ["web1"]
+
+
+def test_a_store_that_another_process_makes_at_the_same_time_is_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "h.db"
+    looked: list[int] = []
+    number = Database.number
+
+    def slowly(database: Database, sql: str, *values: Value) -> int:
+        found = number(database, sql, *values)
+        if sql == "PRAGMA application_id" and not looked:
+            looked.append(found)
+            Store.open(path, create=True).close()
+        return found
+
+    monkeypatch.setattr(Database, "number", slowly)
+
+    with Store.open(path, create=True) as store:
+        assert looked == [0]
+        assert store.save(record(), now=at(1)) == 1

@@ -131,13 +131,26 @@ def test_equal_evidence_and_outputs_are_kept_once_and_name_their_own_host(store:
     assert blobs(store) == 4  # checks, evidence, an output and its end
 
 
+def test_a_run_is_stored_also_where_no_room_can_be_given_back(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(_: object) -> None:
+        raise HistoryError("it is locked", "history.db")
+
+    monkeypatch.setattr("checkrunner.history.store.free_pages", busy)
+    assert store.save(record(), now=at(0)) == store.find("last")
+
+
+def test_names_that_no_text_can_hold_stay_apart(store: Store) -> None:
+    number = store.save(record(hosts={"web1": "disk[\udcfe]:o disk[\udcff]:c"}), now=at(0))
+    assert sorted(key for _, key in store.view(number).cells) == ["disk[\\udcfe]", "disk[\\udcff]"]
+
+
 def test_texts_that_are_no_unicode_can_be_stored_and_asked_for(store: Store) -> None:
     odd = "/srv/\udcff.yml"
     saved = record(hosts={"web\udcff": "disk:c"}, playbook=odd, harmed={("web\udcff", "disk"): "bad \ud800"})
 
     number = store.save(saved, now=at(0))
 
-    assert list(store.view(number).hosts) == ["web?"]
+    assert list(store.view(number).hosts) == ["web\\udcff"]
     assert store.last(odd, Selection()) == number
     assert store.strikes(odd)[0][3] == 1
 
@@ -242,6 +255,13 @@ def test_a_silence_holds_until_it_ends_or_is_taken_back(store: Store) -> None:
     assert past.silence("web2", "load") is None
     assert store.end_silence(longer.number, now=at(61)) == replace(longer, ended_at=at(61))
     assert store.silences(at(62)) == []
+    store.save(record(89), now=at(89))
+    later = StoredPast(store, PLAYBOOK, Selection(), at(100))
+    assert not later.was_silenced("web1", "disk")
+    store.save(record(60, view={"id": "r60", "started_at": at(60)}), now=at(90))
+    later = StoredPast(store, PLAYBOOK, Selection(), at(100))
+    assert (later.was_silenced("web1", "load"), later.was_silenced("web2", "load")) == (True, False)
+    assert later.silence("web1", "load") is None
     assert store.end_silence(first.number, now=at(99)) == first
     assert store.silences() == [first, replace(longer, ended_at=at(61))]
     with pytest.raises(HistoryError, match="it has no silence 7"):

@@ -58,7 +58,7 @@ class Occupied:
     def _until_dropped(self) -> None:
         with contextlib.suppress(AssertionError):
             wait_until(
-                lambda: self._sshd.log().count("drop connection") > self._before, deadline_s=20, what="a dropped login"
+                lambda: self._sshd.log().count("drop connection") > self._before, deadline_s=60, what="a dropped login"
             )
         for connection in self._held:
             connection.close()

@@ -34,7 +34,7 @@ def start_long(cli: CommandLine, *args: str) -> subprocess.Popen[bytes]:
     marker = cli.folder / "running"
     playbook = cli.playbook(LONG.format(marker=marker))
     process = cli.start(cli.run_args(playbook, "--format", "json", *args))
-    wait_until(lambda: marker.exists() and len(cli.sshd.connections()) >= 3, deadline_s=20, what="the checks to run")
+    wait_until(lambda: marker.exists() and len(cli.sshd.connections()) >= 3, deadline_s=60, what="the checks to run")
     return process
 
 
@@ -54,7 +54,7 @@ def test_an_interrupt_writes_the_report_so_far(alone: CommandLine, number: signa
     process = start_long(alone)
 
     process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=150)
 
     report = json.loads(out)
     assert process.returncode == 130, err
@@ -77,10 +77,10 @@ def test_an_interrupt_waits_for_what_only_a_kill_ends(alone: CommandLine) -> Non
             - {{id: deaf, run: "trap '' INT TERM; touch {marker}; (setsid sleep 300 &); sleep 300"}}
         """)
     process = alone.start(alone.run_args(playbook, "--format", "json", "-l", "h1"))
-    wait_until(marker.exists, deadline_s=20, what="the check to run")
+    wait_until(marker.exists, deadline_s=60, what="the check to run")
 
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate(timeout=150)
 
     report = json.loads(out)
     assert report["totals"]["execution"] == {"killed": 1}
@@ -93,7 +93,7 @@ def test_a_killed_controller_leaves_nothing(alone: CommandLine) -> None:
     process = start_long(alone)
 
     os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=10)
+    process.communicate(timeout=150)
 
     alone.sshd.assert_clean()
 
@@ -103,7 +103,7 @@ def test_a_killed_connection_is_lost_and_leaves_nothing(alone: CommandLine) -> N
     process = start_long(alone)
 
     alone.sshd.kill_connections()
-    out, err = process.communicate(timeout=40)
+    out, err = process.communicate(timeout=150)
 
     report = json.loads(out)
     assert process.returncode == 3, err
@@ -120,7 +120,7 @@ def test_a_dead_link_is_found_by_keepalive(alone: CommandLine) -> None:
     process = start_long(alone)
 
     with alone.sshd.stopped():
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=150)
 
     report = json.loads(out)
     assert process.returncode == 3, err
@@ -146,10 +146,10 @@ def test_a_local_run_that_is_killed_leaves_nothing(tmp_path: Path, sshd: SshdFix
         f"- hosts: all\n  checks: [{{id: a, run: 'sleep 300 & echo $! >{child}; touch {marker}; wait'}}]\n"
     )
     process = cli.start(cli.argv("run", playbook))
-    wait_until(marker.exists, deadline_s=20, what="the check to run")
+    wait_until(marker.exists, deadline_s=60, what="the check to run")
     pid = int(child.read_text())
 
     os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=10)
+    process.communicate(timeout=150)
 
-    wait_until(lambda: not Path(f"/proc/{pid}").exists(), deadline_s=10, what="the check's child to end")
+    wait_until(lambda: not Path(f"/proc/{pid}").exists(), deadline_s=60, what="the check's child to end")

@@ -295,9 +295,9 @@ def test_an_interrupt_ends_what_runs_elsewhere_and_all_that_waits(fleet: Fleet, 
         """
     )
     process = fleet.start(fleet.run_args(playbook, "--format", "json"))
-    wait_until(lambda: len(fleet.lines()) == (1 if run_once else 2), deadline_s=20, what="the commands to run")
+    wait_until(lambda: len(fleet.lines()) == (1 if run_once else 2), deadline_s=60, what="the commands to run")
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=150)
 
     assert process.returncode == 130, err
     report = json.loads(out)

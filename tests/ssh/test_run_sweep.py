@@ -33,7 +33,7 @@ def test_a_sweep_that_is_killed_leaves_no_lock_no_row_and_nothing_on_the_host(cl
     wait_until(pid.exists, deadline_s=60, what="the slow check to run")
     skipped = cli.call_here(argv)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=150)
     number = int(pid.read_text())
     wait_until(lambda: not Path(f"/proc/{number}").exists(), deadline_s=60, what="the command's end on the host")
     slow.unlink()
