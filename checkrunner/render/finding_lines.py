@@ -46,7 +46,7 @@ class FindingLines:
 
     def of(self, finding: Finding) -> Iterator[str]:
         """The block of one finding."""
-        title = safe(title_of(finding, plays=self._plays))
+        title = safe(title_of(finding, plays=self._plays, began=self._began))
         yield self.label(finding, len(_INDENT)) + self._style("bold", title)
         yield from wrapped(self._where(finding), self._width, first=_INDENT, rest=_INDENT)
         for text in (flapping_text(finding), silenced_text(finding.silenced) if finding.silenced else ""):

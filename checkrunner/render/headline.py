@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from checkrunner.model.folded import OnHosts
 from checkrunner.model.report import Finding, Incomplete, Report, RunInfo, Silenced, Wait
@@ -19,6 +20,7 @@ __all__ = [
     "ended_text",
     "facts_of_run",
     "label_of",
+    "news_of",
     "title_of",
     "totals_text",
     "unseen_text",
@@ -143,14 +145,22 @@ def label_of(finding: Finding) -> str:
     return "NOTE" if finding.verdict is VerdictState.OK and finding.reasons else _LABELS[finding.verdict]
 
 
-def title_of(finding: Finding, *, plays: bool) -> str:
-    """``disk: Space on local disks (new)``; `plays` says that its play is to be named."""
+def title_of(finding: Finding, *, plays: bool, began: datetime) -> str:
+    """``disk: Space on local disks (new)``; `plays` says that its play is to be named, `began` is when the run did."""
     title = finding.check
     if finding.name and finding.name != _ITS_PLAY_OR_ITEM.split(finding.check)[0]:
         title += f": {finding.name}"
     if plays and finding.play:
         title += f" (play {finding.play})"
-    return f"{title} (new)" if finding.novelty == "new" else title
+    news = news_of(finding, began)
+    return f"{title} ({news})" if news else title
+
+
+def news_of(finding: Finding, began: datetime) -> str:
+    """``new``; ``changed`` where something else is told of what was in trouble before; "" for what is as it was."""
+    if finding.novelty != "new":
+        return ""
+    return "changed" if finding.since is not None and finding.since < began else "new"
 
 
 class Sorted:

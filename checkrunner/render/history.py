@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -157,8 +158,10 @@ def _besides(run: RunSummary, result: StoredResult) -> Iterator[str]:
     cell = result.cell
     if cell.blind:
         yield f"nobody looked; when somebody did last, it was {cell.was}" if cell.was else "nobody has looked yet"
+    # Whoever copies it hands it to a shell, and what an item is called may be an output's word.
+    what = shlex.join([str(run.number), result.host, result.check])
     for stream in result.kept:
-        yield f"{stream} was kept: checkrunner read {run.number} {result.host} {result.check} --stream {stream}"
+        yield f"{stream} was kept: checkrunner read {what} --stream {stream}"
 
 
 def results_json(

@@ -22,7 +22,7 @@ from checkrunner.model.report import Report
 from checkrunner.render.choice import telling_reasons
 from checkrunner.render.drift import became_text, kind_text
 from checkrunner.render.finding_facts import facts_of, notes_of, place_of, reason_text
-from checkrunner.render.headline import besides, ended_text
+from checkrunner.render.headline import besides, ended_text, news_of
 from checkrunner.render.html_page import page_of
 from checkrunner.render.html_words import kinds_of, names_of, plural
 from checkrunner.render.layout import count_of, duration
@@ -70,8 +70,8 @@ def _environment() -> jinja2.Environment:
     environment.filters.update(
         age=age, became=became_text, besides=besides, count_of=count_of, duration=duration, ended=ended_text,
         facts=facts_of, flapping=flapping_text, kind=kind_text, kinds=kinds_of, moment=moment, names=names_of,
-        notes=notes_of, place=place_of, plural=plural, reason=reason_text, silenced=silenced_text, since=since_text,
-        suppressed=suppressed_text, telling=telling_reasons, value_words=value_words,
+        news=news_of, notes=notes_of, place=place_of, plural=plural, reason=reason_text, silenced=silenced_text,
+        since=since_text, suppressed=suppressed_text, telling=telling_reasons, value_words=value_words,
     )  # fmt: skip
     return environment
 

@@ -140,7 +140,7 @@ class _Page:
 
     def _finding(self, finding: Finding) -> Iterator[str]:
         yield ""
-        yield f"### {label_of(finding)} {_prose(title_of(finding, plays=self._plays))}"
+        yield f"### {label_of(finding)} {_prose(title_of(finding, plays=self._plays, began=self._began))}"
         yield ""
         yield ", ".join(self._where(finding))
         if finding.item_count:

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from html.parser import HTMLParser
 from typing import Any
 
@@ -157,6 +158,16 @@ def test_since_silenced_suppressed_drift_and_fix_are_told() -> None:
     assert "to do Is the host on? Is it in the right network?" in text
     assert f"journalctl -u {first.check} -S -1h | tail -50" in text
     assert "flapping: 5 changes in the last 10 runs" in text
+
+
+@pytest.mark.parametrize(("ago", "word"), [(0, "new"), (1, "changed")])
+def test_other_evidence_of_what_was_in_trouble_is_not_called_new(ago: int, word: str) -> None:
+    report, detail = fleet(4, 2, 2)
+    news = made_finding("a", novelty="new", since=report.run.started_at - timedelta(seconds=ago))
+
+    page = page_of(replace(report, findings=(news,)), detail)
+
+    assert set(re.findall(r'<span class="tag new">(\w+)</span>', page)) == {word}
 
 
 def test_silenced_hosts_are_no_trouble_of_the_run() -> None:

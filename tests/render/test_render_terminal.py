@@ -122,6 +122,15 @@ def test_since_when_and_how_restless_it_is_is_told() -> None:
     assert "since" not in shown(finding(since=began))
 
 
+def test_other_evidence_of_what_was_in_trouble_is_not_called_new() -> None:
+    began = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+    assert " (new)\n" in shown(finding(since=began, novelty="new"))
+    assert " (new)\n" in shown(finding(novelty="new"))
+    assert " (changed)\n" in shown(finding(since=began - timedelta(seconds=1), novelty="new"))
+    assert "(" not in shown(finding(since=began, novelty="known")).partition("CRIT")[2].partition("\n")[0]
+
+
 def test_what_is_silenced_is_a_line_below_the_rest() -> None:
     silenced = Silenced(until=datetime(2026, 1, 4, 8, tzinfo=UTC), why="known\x1b[2J", by="anna")
 
