@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -48,8 +47,8 @@ class Prepared:
         self.outputs = [(kept, blob_of(kept.data), blob_of(kept.tail)) for kept in record.kept]
         cells = record.view.cells.values()
         self.states, self.places = _states(cells)
-        counts = Counter(cell.verdict for cell in cells)
-        self.verdicts = json.dumps([counts[verdict] for verdict in VERDICTS])
+        counts = record.report.totals.verdict  # cells of items that were known, and were not looked for, are none
+        self.verdicts = json.dumps([counts.get(verdict, 0) for verdict in VERDICTS])
 
 
 def prepare(record: RunRecord) -> Prepared:

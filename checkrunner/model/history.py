@@ -302,9 +302,9 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """A run as a list of runs tells it. `verdicts` counts the cells of each verdict, `hosts` the hosts. `drift` is what
-    became of things since the run that it was compared with: ``worse``, ``better``, ``same``, or "" where there was
-    nothing to compare it with; `worse` counts what got worse."""
+    """A run as a list of runs tells it. `verdicts` counts checks on hosts by verdict, as the run's report does, `hosts`
+    the hosts. `drift` is what became of things since the run that it was compared with: ``worse``, ``better``,
+    ``same``, or "" where there was nothing to compare it with; `worse` counts what got worse."""
 
     number: int
     id: str

@@ -73,9 +73,9 @@ def _report(view: RunView) -> Report:
         complete=view.complete,
         exit_code=view.exit_code,
     )
-    nothing = dict.fromkeys(VerdictState, 0)
+    verdicts = {state: sum(cell.verdict is state for cell in view.cells.values()) for state in VerdictState}
     executions = dict.fromkeys(Execution, 0)
     totals = Totals(
-        hosts=0, planned=0, done=0, skipped=0, not_run=0, verdict=nothing, execution=executions, host={}, capture={}
+        hosts=0, planned=0, done=0, skipped=0, not_run=0, verdict=verdicts, execution=executions, host={}, capture={}
     )
     return Report(run=run, totals=totals)

@@ -78,6 +78,16 @@ def test_a_run_comes_back_as_it_was_saved(store: Store) -> None:
     assert detail.names == ("Check load", "Check disk[/var]")
 
 
+def test_a_run_has_the_numbers_of_its_report_in_the_list(store: Store) -> None:
+    saved = record(1, {"web1": "each:u each[a]:u each[b]:u"})  # the items are known of earlier runs, and count nowhere
+    totals = replace(saved.report.totals, verdict={VerdictState.UNKNOWN: 1})
+
+    number = store.save(replace(saved, report=replace(saved.report, totals=totals)), now=at(2))
+
+    summary = store.summary(number)
+    assert {state: count for state, count in summary.verdicts.items() if count} == {VerdictState.UNKNOWN: 1}
+
+
 def a_slice(host: str, *texts: str) -> Slice:
     lines = tuple(SliceLine(number=at, text=text, cut_bytes=3, count=2, last=9) for at, text in enumerate(texts, 5))
     return Slice(
