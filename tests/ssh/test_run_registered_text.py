@@ -27,13 +27,13 @@ PLAYBOOK = """\
     - name: never a template
       assert:
         that:
-          - "'7' ~ '*7' in evil.stdout"
-          - "'49' not in evil.stdout"
+          - "'7' ~ '*1000003' in evil.stdout"
+          - "'7000021' not in evil.stdout"
     - name: let through
       shell: cd {folder}; {{{{ 'touch let' | unquoted }}}} && {{{{ ('touch ' ~ names.stdout_lines[0]) | unquoted }}}} || true
 """
 
-EVIL = "a'b\"c; touch {folder}/ran; $(touch {folder}/ran) `touch {folder}/ran` {{{{ 7*7 }}}} \\ $HOME"
+EVIL = "a'b\"c; touch {folder}/ran; $(touch {folder}/ran) `touch {folder}/ran` {{{{ 7*1000003 }}}} \\ $HOME"
 
 
 def test_it_is_text_wherever_it_goes(cli: CommandLine, tmp_path: Path) -> None:
