@@ -227,7 +227,7 @@ def test_a_slow_sudo_is_waited_for(host: Callable[..., Become]) -> None:
 
 
 def test_a_sudo_that_hangs_is_given_up(host: Callable[..., Become]) -> None:
-    cli = host(sudoers=ALL, pam="account optional pam_exec.so /bin/sleep 600\naccount required pam_unix.so\n")
+    cli = host(sudoers=ALL, pam="account optional pam_exec.so /bin/sleep 100\naccount required pam_unix.so\n")
     (cli.folder / "checkrunner.toml").write_text("start_timeout = 3\n")
     outcome = cli.run(WHO.format(user="root", method="sudo", login=LOGIN))
     assert outcome.report["run"]["elapsed_s"] < allowed(15)
@@ -501,7 +501,7 @@ def test_an_interrupt_ends_what_runs_as_other_users(host: Callable[..., Become])
 
 
 def test_an_interrupt_does_not_wait_for_a_sudo_that_hangs(host: Callable[..., Become]) -> None:
-    cli = host(sudoers=ALL, pam="account optional pam_exec.so /bin/sleep 200\naccount required pam_unix.so\n")
+    cli = host(sudoers=ALL, pam="account optional pam_exec.so /bin/sleep 100\naccount required pam_unix.so\n")
     argv = cli.run_args(cli.playbook("""
         - hosts: all
           checks:
@@ -510,7 +510,7 @@ def test_an_interrupt_does_not_wait_for_a_sudo_that_hangs(host: Callable[..., Be
         """), "--format", "json")  # fmt: skip
     process = cli.start(argv)
     try:
-        wait_until(lambda: any("sleep 200" in words for words in at(cli).everything().values()), deadline_s=60)
+        wait_until(lambda: any("sleep 100" in words for words in at(cli).everything().values()), deadline_s=60)
         began = time.monotonic()
         process.terminate()
         stdout, stderr = process.communicate(timeout=150)
