@@ -14,10 +14,12 @@ from checkrunner.app.periods import Period, next_times, period_text
 from checkrunner.app.prepare import Request, prepare
 from checkrunner.app.sweep_name import sweep_name
 from checkrunner.app.systemd import Job, install_units, remove_units, systemd_units
+from checkrunner.findings.secret_names import secret_values
+from checkrunner.load.extra_vars import parse_extra_vars
 from checkrunner.model.errors import UnknownNameError
 from checkrunner.settings import Settings
 
-__all__ = ["FORMATS", "install", "job_of", "left_behind", "printed", "remove", "unit_name", "when"]
+__all__ = ["FORMATS", "install", "job_of", "laid_open", "left_behind", "printed", "remove", "unit_name", "when"]
 
 FORMATS = ("systemd", "cron")
 _CARRIED = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "CHECKRUNNER_CONFIG")
@@ -101,6 +103,16 @@ def when(period: Period, now: datetime) -> str:
         return f"runs at once, then every {period_text(period.seconds or 0)}"
     times = ", ".join(f"{at:%a %Y-%m-%d %H:%M}" for at in next_times(period, now, _TIMES))
     return f"runs next at {times} ({now:%Z})"
+
+
+def laid_open(extra_vars: Sequence[str]) -> list[str]:
+    """A sentence for each extra variable with a secret that stands in what is printed."""
+    given = parse_extra_vars([item for item in extra_vars if not item.strip().startswith("@")])
+    return [
+        f"the secret of -e {name} is written out, for whoever may read it there: put it into a file and give -e @FILE"
+        for name, value in given.items()
+        if any(secret_values({name: value}))
+    ]
 
 
 def left_behind(settings: Settings) -> list[str]:

@@ -64,7 +64,7 @@ def schedule(
 
     from checkrunner.app.periods import period_of
     from checkrunner.app.scheduling import install as install_job
-    from checkrunner.app.scheduling import job_of, left_behind, printed, remove, unit_name, when
+    from checkrunner.app.scheduling import job_of, laid_open, left_behind, printed, remove, unit_name, when
     from checkrunner.app.sweep_name import absolute
 
     if install and uninstall:
@@ -85,7 +85,8 @@ def schedule(
         _say(install_job(job, format_name))
     else:
         sys.stdout.write(printed(job, format_name))
-    _say([*(f"warning: {text}" for text in left_behind(settings)), when(period, datetime.now().astimezone())])
+    warnings = [*laid_open(flags.extra_vars or ()), *left_behind(settings)]
+    _say([*(f"warning: {text}" for text in warnings), when(period, datetime.now().astimezone())])
     return 0
 
 

@@ -68,6 +68,28 @@ def test_a_crontab_is_printed(folder: Path) -> None:
     assert line.endswith("--always --format json")
 
 
+def test_a_secret_that_would_be_written_out_is_told(folder: Path) -> None:
+    done = schedule(
+        folder,
+        "--every",
+        "5m",
+        "-e",
+        "db_password=hunter2secret",
+        "-e",
+        "port=1",
+        "-e",
+        '{"x": {"token": "t0psecret"}}',
+    )
+
+    assert done.returncode == 0
+    told = [line for line in done.stderr.splitlines() if "is written out" in line]
+    assert [line.split(" is written")[0] for line in told] == [
+        "warning: the secret of -e db_password",
+        "warning: the secret of -e x",
+    ]
+    assert "hunter2secret" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
