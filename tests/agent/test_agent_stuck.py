@@ -361,14 +361,11 @@ def test_nobody_waits_for_what_is_stuck(quick: AgentProcess, fuse: DeadFuse, how
     assert not agent.directory.exists()
 
 
-def test_a_write_to_a_frozen_disk(quick: AgentProcess, frozen: str) -> None:
-    agent = quick
+def test_a_write_to_a_frozen_disk(agent: AgentProcess, frozen: str) -> None:
     agent.run("v=1")
-    ident = agent.start(f"touch {frozen}/new; echo not reached")
+    ident = agent.start(f"touch {frozen}/new; echo not reached", timeout_s=4)
     assert is_answered_before(agent, "other", ident)
-    while agent.read()["seen"].get("on") != f"{frozen}/new":
-        pass
-    check_stuck(agent.cancelled(ident), "touch", f"{frozen}/new")
+    check_stuck(agent.wait_for(ident), "touch", f"{frozen}/new")
     assert agent.output("echo $v") == "1\n"
     agent.bye()
 
